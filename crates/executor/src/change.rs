@@ -6,11 +6,12 @@
 use crate::cx::{Cx, row_bytes};
 use crate::error::engine_error;
 use crate::eval::{eval, holds, test};
+use crate::last_writer::Kept;
 use crate::message::{SqlError, SqlMessage};
 use crate::ops::KeyMap;
 use crate::query::{collect, column_meta, for_each_batch};
 use crate::sink::ResultSink;
-use crate::write::{Kept, TableWriter, key_columns};
+use crate::write::{TableWriter, key_columns};
 use binder::ir::{Expr, TableHints, UpdateSet};
 use catalog::TableDef;
 use engine::{InsertHint, TableLock, Use};

@@ -22,6 +22,7 @@ mod change;
 mod foreign;
 mod index;
 mod isolation;
+mod last_writer;
 mod lob;
 mod merge;
 mod nested;
@@ -60,6 +61,7 @@ pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, forgiven_by, holds, satisfies, test};
 pub use functions::zones::{Zone, time_zones};
 pub use isolation::{MemoryAccess, check_memory_read};
+pub use last_writer::Kept;
 pub use lob::column as stored_column;
 pub use memory::{GrantRow, MemoryPool, PoolFigures};
 pub use merge::{Merged, merge};
@@ -80,5 +82,5 @@ pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};
 pub use tracking::{Cleaned, clean_commits, function as tracking_function, min_valid_version};
 pub use workspace::Workspace;
 pub use write::{
-    Kept, RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,
+    RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,
 };

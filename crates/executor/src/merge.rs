@@ -8,11 +8,12 @@ use crate::change::{
 };
 use crate::cx::{Changed, Cx, row_bytes};
 use crate::eval::{eval, holds};
+use crate::last_writer::Kept;
 use crate::message::{SqlError, SqlMessage};
 use crate::ops::{KeyMap, row_count};
 use crate::query::for_each_batch;
 use crate::sink::ResultSink;
-use crate::write::{Kept, TableWriter};
+use crate::write::TableWriter;
 use binder::ir::{MergeAction, MergeClause, MergeWhen};
 use planner::{BlockPlan, MergePlan};
 use types::Value;

@@ -5,10 +5,10 @@
 
 use crate::change::{delete, insert, insert_rows, note_context, update};
 use crate::cx::Cx;
+use crate::last_writer::Kept;
 use crate::merge::merge;
 use crate::message::{SqlError, SqlMessage};
 use crate::sink::{ColumnMeta, Done, ResultSink};
-use crate::write::Kept;
 use engine::InsertHint;
 use planner::{ChangePlan, ChangedRows, InsertPlan};
 use types::Value;

@@ -12,10 +12,11 @@
 //! [`PointChange::new`] takes only plans of this kind.
 
 use crate::cx::Cx;
+use crate::last_writer::LastWriter;
 use crate::message::SqlError;
 use crate::setter::{Bench, Setter};
-use crate::spot::{LOOKS_MAX, Spot};
-use crate::write::{TableWriter, key_columns};
+use crate::spot::{LOOKS_MAX, Spot, keys_stay};
+use crate::write::TableWriter;
 use binder::ir::{Expr, TableHints, UpdateSet};
 use catalog::TableDef;
 use engine::{Looked, Use};
@@ -32,7 +33,7 @@ pub struct PointChange {
     /// The row has no entries elsewhere and nothing is asked of it.
     plain: bool,
     /// Made at the first run.
-    writer: Option<Box<TableWriter>>,
+    writer: LastWriter,
     bench: Bench,
 }
 
@@ -46,14 +47,7 @@ impl PointChange {
             || plan.tracking_context.is_some()
             || plan.hints != TableHints::default();
         let setter = Setter::new(&plan.table, &plan.set);
-        let keys = key_columns(&plan.table);
-        // A row that moves leaves its place first.
-        let moves = |i: usize| {
-            keys.contains(&i)
-                || plan.table.unique.iter().any(|k| k.columns.iter().any(|c| c.0 == i))
-        };
-        let made_key = keys.iter().any(|i| plan.table.columns[*i].is_made());
-        if special || made_key || setter.columns.iter().any(|i| moves(*i)) {
+        if special || !keys_stay(&plan.table, &setter.columns) {
             return None;
         }
         let values: Vec<&Expr> = plan.set.iter().map(UpdateSet::value).collect();
@@ -89,7 +83,7 @@ impl PointChange {
             spot: Spot::of(scan, table, 0, values, db)?,
             old: old.to_vec(),
             plain: table.is_plain(),
-            writer: None,
+            writer: LastWriter::default(),
             bench: Bench::default(),
             setter,
         })
@@ -106,20 +100,12 @@ impl PointChange {
         // What assigns variables too would do it twice, were it to look twice.
         !self.setter.as_ref().is_some_and(|setter| setter.assigns)
             && !self.spot.table.is_memory()
-            && (self.plain || self.writer.as_ref().is_some_and(|writer| writer.stands_alone()))
+            && (self.plain || self.writer.stands_alone())
     }
 
     /// Changes the row. Returns how many there were: 0 or 1. The statement has begun.
     pub fn run(&mut self, cx: &mut Cx<'_>) -> Result<u64, SqlError> {
-        let changed = match self.find_and_change(cx) {
-            Ok(changed) => changed,
-            Err(e) => {
-                // It may be in the middle of something.
-                self.writer = None;
-                return Err(e);
-            }
-        };
-        Ok(u64::from(changed))
+        Ok(u64::from(self.find_and_change(cx)?))
     }
 
     fn find_and_change(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
@@ -154,19 +140,13 @@ impl PointChange {
 
     /// Changes the row found. False: it is to be found again; of a row that is locked: it is gone.
     fn change(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
-        let mut writer = match self.writer.take() {
-            Some(mut writer) => {
-                writer.restart();
-                writer
-            }
-            None => {
-                let writer = TableWriter::new(&self.spot.table, cx)?;
-                Box::new(match &self.setter {
-                    Some(setter) => writer.statement("UPDATE").changing(setter.columns.clone()),
-                    None => writer.statement("DELETE"),
-                })
-            }
-        };
+        let mut writer = self.writer.take(|| {
+            let writer = TableWriter::new(&self.spot.table, cx)?;
+            Ok(match &self.setter {
+                Some(setter) => writer.statement("UPDATE").changing(setter.columns.clone()),
+                None => writer.statement("DELETE"),
+            })
+        })?;
         let changed = match &self.setter {
             Some(setter) => {
                 self.bench.update(&mut self.spot, &self.old, setter, &mut writer, cx)?
@@ -174,12 +154,11 @@ impl PointChange {
             None => self.bench.delete(&self.spot, &self.old, &mut writer, cx)?,
         };
         writer.finish(cx)?;
-        if writer.is_keepable() {
-            if !self.spot.is_narrow() && (self.setter.is_none() || writer.patches_rows()) {
-                self.spot.narrow(writer.needed());
-            }
-            self.writer = Some(writer);
+        let suits = writer.is_keepable() && (self.setter.is_none() || writer.patches_rows());
+        if suits && !self.spot.is_narrow() {
+            self.spot.narrow(writer.needed());
         }
+        self.writer.keep(writer);
         Ok(changed)
     }
 }

@@ -10,10 +10,11 @@
 
 use crate::cx::Cx;
 use crate::eval::{eval, holds};
+use crate::last_writer::LastWriter;
 use crate::message::SqlError;
 use crate::setter::{Bench, Setter};
-use crate::spot::{LOOKS_MAX, Spot};
-use crate::write::{TableWriter, key_columns};
+use crate::spot::{LOOKS_MAX, Spot, keys_stay};
+use crate::write::TableWriter;
 use binder::ir::{Expr, MergeAction, MergeWhen, ParamId, TableHints, UpdateSet};
 use engine::{InsertHint, Isolation, Looked, Use};
 use planner::{MergePlan, Node, Op, PhysicalJoin};
@@ -36,7 +37,7 @@ pub struct PointMerge {
     set: Vec<usize>,
     /// Some clause assigns variables, which a second look would do twice.
     assigns: bool,
-    writer: Option<Box<TableWriter>>,
+    writer: LastWriter,
     hint: InsertHint,
     bench: Bench,
     values: Vec<Value>,
@@ -72,13 +73,7 @@ impl PointMerge {
             || table.ignores_dup_key()
             || table.indexes.iter().any(|index| index.ignore_dup_key);
         let set = plan.set_columns();
-        let keys = key_columns(table);
-        // A row that moves leaves its place first.
-        let moves = |i: &usize| {
-            keys.contains(i) || table.unique.iter().any(|k| k.columns.iter().any(|c| c.0 == *i))
-        };
-        let made_key = keys.iter().any(|i| table.columns[*i].is_made());
-        if special || made_key || set.iter().any(moves) {
+        if special || !keys_stay(table, &set) {
             return None;
         }
         let Op::NestedLoops { kind, left, right, binds, predicate: None, .. } =
@@ -123,7 +118,7 @@ impl PointMerge {
             clauses,
             set,
             assigns,
-            writer: None,
+            writer: LastWriter::default(),
             hint: InsertHint::default(),
             bench: Bench::default(),
             values: Vec::new(),
@@ -139,30 +134,21 @@ impl PointMerge {
 
     /// As [`crate::PointChange::may_fuse`].
     pub fn may_fuse(&self) -> bool {
-        !self.assigns && self.writer.as_ref().is_some_and(|writer| writer.stands_alone())
+        !self.assigns && self.writer.stands_alone()
     }
 
     /// Merges the row. Returns how many rows were changed: 0 or 1. The statement has begun.
     pub fn run(&mut self, cx: &mut Cx<'_>) -> Result<u64, SqlError> {
-        let mut writer = match self.writer.take() {
-            Some(mut writer) => {
-                writer.restart();
-                writer
-            }
-            None => {
-                let writer = TableWriter::new(&self.spot.table, cx)?.statement("MERGE");
-                Box::new(writer.changing(self.set.clone()))
-            }
-        };
-        // After an error it may be in the middle of something, and is not kept.
+        let mut writer = self.writer.take(|| {
+            let writer = TableWriter::new(&self.spot.table, cx)?.statement("MERGE");
+            Ok(writer.changing(self.set.clone()))
+        })?;
         let changed = self.merge(&mut writer, cx)?;
         writer.finish(cx)?;
-        if writer.is_keepable() {
-            if !self.spot.is_narrow() && writer.patches_rows() {
-                self.spot.narrow(writer.needed());
-            }
-            self.writer = Some(writer);
+        if writer.is_keepable() && writer.patches_rows() && !self.spot.is_narrow() {
+            self.spot.narrow(writer.needed());
         }
+        self.writer.keep(writer);
         Ok(u64::from(changed))
     }
 

@@ -12,8 +12,8 @@ use crate::ops::engine_tree;
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
-use planner::{InsertPlan, InsertSource};
 use session_table::TableError;
+use std::borrow::Cow;
 use std::sync::Arc;
 use types::{External, Value};
 
@@ -46,53 +46,6 @@ pub(crate) struct Known<'k> {
     pub old: &'k [Value],
     /// The row that it is to become, where the writer lets it be made so ([`TableWriter::patches_rows`]).
     pub made: Option<&'k [u8]>,
-}
-
-/// What a statement keeps from one run to the next, for as long as its plan holds.
-#[derive(Default)]
-pub struct Kept {
-    /// Where it inserted last.
-    pub hint: InsertHint,
-    writer: Option<Box<TableWriter>>,
-    /// Whether its row calls a function of the user's, which may read anything in the transaction; none is not known yet.
-    calls: Option<bool>,
-}
-
-impl Kept {
-    /// The writer of the run before, or a new one.
-    pub(crate) fn writer(
-        &mut self,
-        make: impl FnOnce() -> Result<TableWriter, SqlError>,
-    ) -> Result<Box<TableWriter>, SqlError> {
-        match self.writer.take() {
-            Some(mut writer) => {
-                writer.restart();
-                Ok(writer)
-            }
-            None => make().map(Box::new),
-        }
-    }
-
-    /// As [`crate::PointChange::may_fuse`], of an INSERT.
-    pub fn may_fuse(&mut self, plan: &InsertPlan) -> bool {
-        let InsertSource::Values { rows, subplans, .. } = &plan.source else { return false };
-        let calls = || rows.iter().flatten().any(|e| e.calls_users());
-        rows.len() == 1
-            && subplans.is_empty()
-            && !*self.calls.get_or_insert_with(calls)
-            && plan.output.is_none()
-            && plan.fires.is_none()
-            && plan.block.is_none()
-            && plan.check.is_none()
-            && plan.tracking_context.is_none()
-            && !plan.explicit_identity
-            && self.writer.as_ref().is_some_and(|writer| writer.stands_alone())
-    }
-
-    /// A run has ended well: the next one goes on with its writer.
-    pub(crate) fn keep(&mut self, writer: Box<TableWriter>) {
-        self.writer = Some(writer).filter(|writer| writer.is_keepable());
-    }
 }
 
 impl TableWriter {
@@ -397,12 +350,7 @@ impl TableWriter {
         values: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
-        let Some(mut upkeep) = self.upkeep.take() else {
-            return self.update_row(locator, None, values, cx);
-        };
-        let result = self.update_kept(&mut upkeep, locator, None, values, cx);
-        self.upkeep = Some(upkeep);
-        result
+        self.update_known(locator, None, values, cx)
     }
 
     /// The same of a row that was found. False of one that fuses with its transaction: it is to be found again.
@@ -413,10 +361,20 @@ impl TableWriter {
         values: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
+        self.update_known(locator, Some(known), values, cx)
+    }
+
+    fn update_known(
+        &mut self,
+        locator: &[u8],
+        known: Option<Known<'_>>,
+        values: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
         let Some(mut upkeep) = self.upkeep.take() else {
-            return self.update_row(locator, Some(known), values, cx);
+            return self.update_row(locator, known, values, cx);
         };
-        let result = self.update_kept(&mut upkeep, locator, Some(known), values, cx);
+        let result = self.update_kept(&mut upkeep, locator, known, values, cx);
         self.upkeep = Some(upkeep);
         result
     }
@@ -439,15 +397,10 @@ impl TableWriter {
                 check_nulls(&self.table, values, "UPDATE", cx)?;
                 upkeep.check(&self.table, values, verb, cx)?;
             }
-            let read;
-            let old = match known {
-                Some(known) => known.old,
-                None => {
-                    read = self.old(&upkeep.needed, locator, cx)?;
-                    let Some(old) = &read else { return Ok(false) };
-                    old
-                }
+            let Some(old) = self.known_or_read(known, &upkeep.needed, locator, cx)? else {
+                return Ok(false);
             };
+            let old = &*old;
             if !self.update_row(locator, known, values, cx)? {
                 return Ok(false);
             }
@@ -532,15 +485,10 @@ impl TableWriter {
         };
         let verb = upkeep.verb.unwrap_or("DELETE");
         let result = (|| {
-            let read;
-            let old = match known {
-                Some(known) => known.old,
-                None => {
-                    read = self.old(&upkeep.needed, locator, cx)?;
-                    let Some(old) = &read else { return Ok(false) };
-                    old
-                }
+            let Some(old) = self.known_or_read(known, &upkeep.needed, locator, cx)? else {
+                return Ok(false);
             };
+            let old = &*old;
             if !self.take(&mut upkeep, locator, found, old, cx)? {
                 return Ok(false);
             }
@@ -634,6 +582,20 @@ impl TableWriter {
     ) -> Result<Option<Vec<Value>>, SqlError> {
         let all: Vec<usize> = (0..self.table.columns.len()).collect();
         self.old(&all, locator, cx)
+    }
+
+    /// The columns of a row that matter: as they were found, or read by its key. None: it is gone.
+    fn known_or_read<'k>(
+        &self,
+        known: Option<Known<'k>>,
+        needed: &[usize],
+        locator: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<Cow<'k, [Value]>>, SqlError> {
+        match known {
+            Some(known) => Ok(Some(Cow::Borrowed(known.old))),
+            None => Ok(self.old(needed, locator, cx)?.map(Cow::Owned)),
+        }
     }
 
     /// Locks a row and reads columns of it; the others are NULL.

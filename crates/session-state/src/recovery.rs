@@ -24,14 +24,6 @@ use engine::Isolation;
 use types::Bytes;
 use types::convert::DateOrder;
 
-const ORDERS: [DateOrder; 6] = [
-    DateOrder::Mdy,
-    DateOrder::Dmy,
-    DateOrder::Ymd,
-    DateOrder::Ydm,
-    DateOrder::Myd,
-    DateOrder::Dym,
-];
 const LEVELS: [Isolation; 5] = [
     Isolation::ReadUncommitted,
     Isolation::ReadCommitted,
@@ -60,7 +52,7 @@ impl Recoverable {
         let o = &self.options;
         let mut switches = o.bits().to_le_bytes().to_vec();
         switches.push(u8::from(o.fmtonly) | u8::from(o.browse) << 1 | u8::from(o.noexec) << 2);
-        let order = ORDERS.iter().position(|order| *order == o.date_order).unwrap_or(0);
+        let order = DateOrder::ALL.iter().position(|order| *order == o.date_order).unwrap_or(0);
         let timeout = o.lock_timeout_ms.map_or(-1, |ms| ms as i64);
         let mut limits = o.textsize.to_le_bytes().to_vec();
         limits.extend_from_slice(&o.rowcount.to_le_bytes());
@@ -132,7 +124,7 @@ impl SessionState {
             }
             (1, [language, first @ 1..=7, order]) => {
                 LANGUAGES.get(usize::from(*language))?;
-                o.date_order = *ORDERS.get(usize::from(*order))?;
+                o.date_order = *DateOrder::ALL.get(usize::from(*order))?;
                 o.language = *language;
                 o.datefirst = *first;
             }

@@ -206,8 +206,8 @@ pub enum DateOrder {
 pub(super) const SESSION_STYLES: i32 = 0x1000;
 
 impl DateOrder {
-    /// All of them.
-    const ALL: [DateOrder; 6] = [
+    /// All of them, in an order that stays.
+    pub const ALL: [DateOrder; 6] = [
         DateOrder::Mdy,
         DateOrder::Dmy,
         DateOrder::Ymd,
