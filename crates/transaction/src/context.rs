@@ -134,7 +134,10 @@ impl TxnContext {
         if self.xid.is_none() {
             let shared = &self.shared;
             let tail = shared.log.tail();
-            let horizon = shared.snapshots.horizon();
+            let mut horizon = shared.snapshots.horizon();
+            if shared.xids.wants_horizon(horizon) {
+                horizon = shared.snapshots.advance(&shared.log).horizon;
+            }
             (self.xid, self.central) = shared.xids.begin_central(self.owner, tail, horizon)?;
             self.first = tail;
             self.kept.clear();

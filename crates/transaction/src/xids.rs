@@ -44,6 +44,9 @@ const ABORTED: u64 = 4;
 const PREPARING: u64 = 5;
 const TAG: u64 = 7;
 
+/// Ids between two questions whether the horizon could move.
+const LOOK_EVERY: u64 = 64;
+
 #[derive(Default)]
 struct Entry {
     xid: AtomicU64,
@@ -147,6 +150,20 @@ impl XidTable {
             self.xdesmgr.leave();
         }
         begun.map(|xid| (xid, true))
+    }
+
+    /// Whether the next id of the caller's slot would take the entry of a transaction that `horizon` is not yet above,
+    /// so that its state would have to move to the map that all slots share: then the horizon is worth moving. Says so
+    /// for one id in [`LOOK_EVERY`] alone: a long reader keeps the horizon where it is.
+    #[inline]
+    pub fn wants_horizon(&self, horizon: Lsn) -> bool {
+        let ring = self.ring(slot());
+        let next = ring.next.load(Relaxed) + 1;
+        if !next.is_multiple_of(LOOK_EVERY) {
+            return false;
+        }
+        let state = ring.entries[(next % self.ring_len) as usize].state.load(Acquire);
+        matches!(state & TAG, COMMITTED | ABORTED) && state & !TAG >= horizon.0
     }
 
     /// A new active transaction. `tail` is the log's tail, read before.
