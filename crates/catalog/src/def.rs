@@ -603,5 +603,6 @@ pub(crate) fn fold(name: &str) -> String {
 
 /// What two names of [`same_name`] have in common.
 pub fn fold_name(name: &str) -> String {
-    name.to_lowercase()
+    // Nearly all are; the general way goes character by character.
+    if name.is_ascii() { name.to_ascii_lowercase() } else { name.to_lowercase() }
 }

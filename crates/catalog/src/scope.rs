@@ -115,6 +115,14 @@ fn has_name(object: &ObjectRef, schema: &str, name: &str) -> bool {
 /// The key of a name in look-up tables.
 pub(crate) fn name_key(schema: &str, name: &str) -> String {
     // No identifier holds a NUL.
+    if schema.is_ascii() && name.is_ascii() {
+        let mut key = String::with_capacity(schema.len() + 1 + name.len());
+        key.push_str(schema);
+        key.push('\0');
+        key.push_str(name);
+        key.make_ascii_lowercase();
+        return key;
+    }
     fold(schema) + "\0" + &fold(name)
 }
 

@@ -1,6 +1,7 @@
 //! Statements that have no plan: those that run programs, cursors and files of rows here, the others as commands.
 
 use crate::code::Code;
+use crate::plan::Called;
 use crate::vm::Vm;
 use binder::ir::StmtKind;
 use commands::Site;
@@ -27,7 +28,9 @@ impl Vm<'_> {
     ) -> Result<(), Halted> {
         match kind {
             StmtKind::Cursor(statement) => self.cursor(statement, code, frame),
-            StmtKind::Exec(exec) => self.execute(exec, code, frame, guarded),
+            StmtKind::Exec(exec) => {
+                self.execute(exec, code, frame, guarded, &mut Called::default())
+            }
             StmtKind::ExecString { text } => {
                 let text = self.commands().value(text, frame)?;
                 self.execute_text(text.as_str().unwrap_or(""), guarded)

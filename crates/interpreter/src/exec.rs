@@ -7,7 +7,7 @@ use crate::activation::Role;
 use crate::cache::Setting;
 use crate::code::Code;
 use crate::compile::compile;
-use crate::plan::CodeState;
+use crate::plan::{Called, CodeState};
 use crate::plan_cache::{Key, SessionPlan, What};
 use crate::programs::CachedProcedure;
 use crate::result_sets::ResultSets;
@@ -34,13 +34,14 @@ pub(crate) fn syntax_error(error: &syntax::SyntaxError) -> SqlError {
 }
 
 impl Vm<'_> {
-    /// EXEC of a procedure.
+    /// EXEC of a procedure; `called`: the one that this statement found before.
     pub fn execute(
         &mut self,
         exec: &Exec,
         code: &Code,
         frame: &mut [Value],
         guarded: bool,
+        called: &mut Called,
     ) -> Result<(), Halted> {
         if self.state.functions > 0 && !self.is_scalar_function(&exec.procedure) {
             return Err(SqlError::new(
@@ -61,14 +62,14 @@ impl Vm<'_> {
                 cancel: self.cancel.clone(),
                 failed: false,
             };
-            let result = inner.execute_called(exec, code, frame, guarded);
+            let result = inner.execute_called(exec, code, frame, guarded, called);
             let failed = inner.failed;
             let fits = through.end();
             self.failed |= failed;
             result?;
             return Ok(fits?);
         }
-        self.execute_called(exec, code, frame, guarded)
+        self.execute_called(exec, code, frame, guarded, called)
     }
 
     fn execute_called(
@@ -77,16 +78,20 @@ impl Vm<'_> {
         code: &Code,
         frame: &mut [Value],
         guarded: bool,
+        called: &mut Called,
     ) -> Result<(), Halted> {
+        let named;
         let name = match &exec.procedure {
             ProcRef::Text(text) => {
                 let text = self.commands().value(text, frame)?;
                 return self.execute_text(text.as_str().unwrap_or(""), guarded);
             }
-            ProcRef::Name(name) => name.clone(),
+            ProcRef::Name(name) => name,
             ProcRef::Var(var) => {
-                let text = frame[var.0 as usize].as_str().unwrap_or("").to_string();
-                object_name(&text)
+                // Each time it may be another.
+                *called = Called::default();
+                named = object_name(frame[var.0 as usize].as_str().unwrap_or(""));
+                &named
             }
         };
         let mut args = Vec::with_capacity(exec.args.len());
@@ -95,13 +100,13 @@ impl Vm<'_> {
         }
         let trancount = self.state.trancount();
         let status =
-            if let Some(status) = self.system_procedure(&name, &args, code, frame, guarded)? {
+            if let Some(status) = self.system_procedure(name, &args, code, frame, guarded)? {
                 status
             } else {
-                match self.call(&name, &args, code, frame, guarded) {
+                match self.call(name, &args, code, frame, guarded, called) {
                     // EXEC @r = dbo.f: the value of a scalar function.
                     Err(Halted::Error(error)) if error.number == 2812 => {
-                        let Some((value, ty)) = self.execute_function(&name, &args)? else {
+                        let Some((value, ty)) = self.execute_function(name, &args)? else {
                             return Err(error.into());
                         };
                         if let Some(var) = exec.result {
@@ -171,9 +176,24 @@ impl Vm<'_> {
         caller: &Code,
         frame: &mut [Value],
         guarded: bool,
+        called: &mut Called,
     ) -> Result<i32, Halted> {
-        let Some(definition) = self.find_procedure(caller.program.schema.as_deref(), name) else {
-            return Err(no_procedure(&name.to_string()).into());
+        let now = self.state.names_version();
+        let definition = match called.get(&now) {
+            Some(definition) => definition,
+            None => {
+                let schema = caller.program.schema.as_deref();
+                match self.procedure_of_catalog(schema, name) {
+                    Some(definition) => {
+                        called.keep(now, &definition);
+                        definition
+                    }
+                    // These may change without a new version of names.
+                    None => self
+                        .find_procedure(schema, name)
+                        .ok_or_else(|| no_procedure(&name.to_string()))?,
+                }
+            }
         };
         if self.state.identity.is_limited() {
             self.commands().check_execute(&definition, caller.object_id)?;
@@ -191,8 +211,7 @@ impl Vm<'_> {
         called
     }
 
-    /// The catalog's procedure of that name. A name without a schema is looked for in the schema of the module that
-    /// calls it, `schema`, or in the user's default one where none does, and then in dbo. ("EXECUTE (Transact-SQL)".)
+    /// The procedure of that name: the session's own temporary one, the catalog's, or the system's.
     pub fn find_procedure(
         &self,
         schema: Option<&str>,
@@ -201,6 +220,20 @@ impl Vm<'_> {
         if name.name.starts_with('#') {
             let mut own = self.state.own_procedures.iter();
             return own.find(|p| catalog::same_name(&p.name, &name.name)).cloned();
+        }
+        let found = self.procedure_of_catalog(schema, name);
+        found.or_else(|| self.host.system_procedure(name))
+    }
+
+    /// The catalog's procedure of that name. A name without a schema is looked for in the schema of the module that
+    /// calls it, `schema`, or in the user's default one where none does, and then in dbo. ("EXECUTE (Transact-SQL)".)
+    fn procedure_of_catalog(
+        &self,
+        schema: Option<&str>,
+        name: &ObjectName,
+    ) -> Option<Arc<ProcedureDef>> {
+        if name.name.starts_with('#') {
+            return None;
         }
         let current = name
             .database
@@ -212,12 +245,11 @@ impl Vm<'_> {
             }
             _ => None,
         };
-        let found = match (name.schema.as_deref(), schema) {
+        match (name.schema.as_deref(), schema) {
             _ if !current => None,
             (None, Some(schema)) => find(Some(schema)).or_else(|| find(Some("dbo"))),
             (written, _) => find(written),
-        };
-        found.or_else(|| self.host.system_procedure(name))
+        }
     }
 
     /// Gives back what was learnt while a procedure ran.
@@ -460,7 +492,7 @@ impl Vm<'_> {
             cancel: self.cancel.clone(),
             failed: false,
         };
-        let result = inner.execute(exec, code, frame, guarded);
+        let result = inner.execute(exec, code, frame, guarded, &mut Called::default());
         let failed = inner.failed;
         self.failed |= failed;
         self.state.gathering = false;

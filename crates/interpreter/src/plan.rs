@@ -9,12 +9,14 @@ use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
 use crate::statement::recompiles;
 use binder::ir::{self, StmtKind, VarId};
+use catalog::ProcedureDef;
 use commands::Watch;
 use executor::{Kept, PointChange, PointMerge};
 use planner::{
     DeletePlan, ExprPlan, InsertPlan, InsertSource, Known, MergePlan, SelectPlan, UpdatePlan,
 };
 use session_state::NamesVersion;
+use std::sync::Arc;
 
 /// What a condition was bound under.
 pub(crate) type Version = (NamesVersion, Option<u64>);
@@ -45,6 +47,24 @@ pub(crate) struct Planned {
     /// The statistics that the plan rests on.
     pub watch: Watch,
     pub body: Body,
+    pub called: Called,
+}
+
+/// The procedure that an EXEC named when it last ran, and the names under which it was found. What is not in the catalog
+/// (a temporary procedure, a system one) is looked for each time.
+#[derive(Default)]
+pub(crate) struct Called(Option<(NamesVersion, Arc<ProcedureDef>)>);
+
+impl Called {
+    /// If names are still what they were.
+    #[inline]
+    pub fn get(&self, now: &NamesVersion) -> Option<Arc<ProcedureDef>> {
+        self.0.as_ref().filter(|(version, _)| version == now).map(|(_, found)| found.clone())
+    }
+
+    pub fn keep(&mut self, now: NamesVersion, found: &Arc<ProcedureDef>) {
+        self.0 = Some((now, found.clone()));
+    }
 }
 
 impl Body {
@@ -61,6 +81,12 @@ impl Body {
             }
             _ => false,
         }
+    }
+
+    /// Its use is counted statement by statement: not that of what has no plan of its own and is run over and over, a
+    /// call (what is called is counted itself) and SET.
+    pub fn is_counted(&self) -> bool {
+        !matches!(self, Body::Other(StmtKind::Exec(_) | StmtKind::Set(_)))
     }
 }
 

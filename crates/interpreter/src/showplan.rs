@@ -9,7 +9,7 @@
 
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
-use crate::plan::{self, Body, CodeState, Planned};
+use crate::plan::{self, Body, Called, CodeState, Planned};
 use crate::vm::Vm;
 use binder::ir::{ProcRef, Program, SetOption, Stmt, StmtKind};
 use catalog::TableDef;
@@ -144,7 +144,8 @@ impl Vm<'_> {
             let watch = self.commands().prepare_statistics(&kind);
             let reading = Reading::now();
             let body = measured(plan::plan_in_general(&kind, &self.known(&kind, code, frame)));
-            let mut planned = Planned { version, private: None, watch, body };
+            let mut planned =
+                Planned { version, private: None, watch, body, called: Called::default() };
             let result = self.run_planned(&mut planned, code, index, frame, guarded);
             let again = matches!(&result, Err(Halted::Error(error)) if error.stale);
             rounds += 1;

@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
 use crate::named_database;
-use crate::plan::{self, Body, CodeState, Planned};
+use crate::plan::{self, Body, Called, CodeState, Planned};
 use crate::textsize::Cut;
 use crate::vm::Vm;
 use binder::ir::{OutputColumn, QueryHints, StmtKind, UpdateSet};
@@ -120,7 +120,10 @@ impl Vm<'_> {
         if !is_fast && planned.watch.is_outdated(&self.state.database.engine) {
             planned = self.planned(code, learnt, index, frame)?;
         }
-        let due = |cells: &StatementCells| !is_fast || cells.count();
+        let due = |cells: &StatementCells| match is_fast {
+            true => cells.count(),
+            false => planned.body.is_counted(),
+        };
         let reading = learnt.meter.statement(index).is_some_and(due).then(Reading::now);
         let mut result = self.run_planned(&mut planned, code, index, frame, guarded);
         if matches!(&result, Err(Halted::Error(error)) if error.stale) {
@@ -379,7 +382,7 @@ impl Vm<'_> {
         watch.once = recompiles(kind);
         let known = self.known(kind, code, frame);
         let body = plan::plan(kind, &known, &self.state.database.engine);
-        Ok(Box::new(Planned { version, private, watch, body }))
+        Ok(Box::new(Planned { version, private, watch, body, called: Called::default() }))
     }
 
     pub(crate) fn run_planned(
@@ -600,8 +603,12 @@ impl Vm<'_> {
                 Ok(Outcome::Settled)
             }
             Body::Other(kind) => {
-                let line = code.statements[index].line;
-                if crate::ddl_trigger::is_watched(kind) {
+                let (kind, line) = (&*kind, code.statements[index].line);
+                if let StmtKind::Exec(exec) = kind
+                    && !crate::ddl_trigger::is_watched(kind)
+                {
+                    self.execute(exec, code, frame, guarded, &mut planned.called)?;
+                } else if crate::ddl_trigger::is_watched(kind) {
                     self.with_ddl_triggers(code, index, guarded, |vm| {
                         vm.other(kind, code, line, frame, guarded)
                     })?;
