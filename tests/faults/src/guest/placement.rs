@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-const DISK_MEGABYTES: u64 = 512;
+/// For each node: its pages come from tables of its own.
+const DISK_MEGABYTES: u64 = 256;
 /// Enough for pages of every node, and below a node's memory.
 const SERVER_MEGABYTES: &str = "256";
 /// Rows of a page each: fewer than the least pool has frames on one of eight nodes.
@@ -57,7 +58,7 @@ fn in_folder(options: &Options, folder: &Path) -> Result<Checks, String> {
     let initramfs = folder.join("initramfs");
     initramfs::build(&kernel, &binary(), &initramfs)?;
     let (disk, log) = (folder.join("disk"), folder.join("log"));
-    host::sparse(&disk, DISK_MEGABYTES << 20)?;
+    host::sparse(&disk, (options.nodes as u64 * DISK_MEGABYTES) << 20)?;
     host::sparse(&log, 1 << 20)?;
     output(
         Command::new("mke2fs")
