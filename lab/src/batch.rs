@@ -42,7 +42,7 @@ impl Batch {
             Batch::InsertSelect { .. } => vec![
                 "CREATE TABLE dbo.numbers (n bigint NOT NULL PRIMARY KEY);".to_owned(),
                 format!("INSERT INTO dbo.numbers (n) {};", numbers(BLOCK)),
-                crate::script::create_table(" ON rows"),
+                crate::script::create_table(crate::Table::Disk, " ON rows"),
             ],
         }
     }

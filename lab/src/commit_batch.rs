@@ -5,7 +5,7 @@ use crate::document::{Cell, Figure, Published};
 use crate::error::LabError;
 use crate::experiment::Experiment;
 use crate::limits;
-use crate::workload::{Durability, Kind, Mode, Settings};
+use crate::workload::{Durability, Kind, Mode, Procedure, Settings};
 
 /// `commit-batch`.
 pub struct CommitBatch;
@@ -68,6 +68,8 @@ impl Experiment for CommitBatch {
             "sessions",
             "target",
             "rows",
+            "table",
+            "procedure",
             "durability",
             "commit-every",
             "switches",
@@ -120,7 +122,8 @@ impl Experiment for CommitBatch {
                 whole.push(name);
             }
             for mut workload in bench.settings().workloads(Kind::Insert, &known) {
-                workload.last_alone = alone;
+                // An atomic block is the thousand.
+                workload.last_alone = alone && workload.procedure == Procedure::Interpreted;
                 plan.push((index, workload));
             }
         }

@@ -11,7 +11,7 @@ use crate::document::{
 };
 use crate::error::LabError;
 use crate::host::Host;
-use crate::profile::Profiler;
+use crate::profile::{Profiler, Samples};
 use crate::target::{Done, Figures, Load, Sample, Target};
 use crate::workload::{Durability, Kind, Settings, Workload};
 use crate::{Progress, Steady, wait_category};
@@ -129,6 +129,8 @@ struct Watch<'a> {
     is_audited: bool,
     is_profiled: bool,
     profiler: Option<Profiler>,
+    /// Of the window, once it is closed.
+    samples: Option<Samples>,
     unmeasured: Vec<String>,
 }
 
@@ -159,6 +161,7 @@ impl<'a> Watch<'a> {
             is_audited: false,
             is_profiled: false,
             profiler: None,
+            samples: None,
             unmeasured: Vec::new(),
         }
     }
@@ -254,9 +257,8 @@ impl<'a> Watch<'a> {
         self.series.window_to_s = self.now_s();
         let figures = load.close_window()?;
         self.latency_tick(load, true);
-        if let Some(profiler) = &mut self.profiler {
-            profiler.drain();
-        }
+        // What comes now, counting and taking down, is not the load's.
+        self.samples = self.profiler.take().map(Profiler::finish);
         Ok((self, figures))
     }
 
@@ -392,7 +394,7 @@ impl<'a> Watch<'a> {
             let category = || wait_category::of_sql_server(name).to_owned();
             wait_categories.entry(name.clone()).or_insert_with(category);
         }
-        let profile = self.profiler.take().map(|profiler| {
+        let profile = self.samples.take().map(|samples| {
             let waits: Vec<_> = f
                 .sample
                 .waits
@@ -402,7 +404,7 @@ impl<'a> Watch<'a> {
                 })
                 .filter(|(_, category, us)| *us > 0 && *category != "idle")
                 .collect();
-            profiler.finish().profile(&waits)
+            samples.profile(&waits)
         });
         let spin_cpu = spin_cpu(&f.sample, rows, profile.as_ref());
         if let Some(steal) = self.steal.filter(|&steal| steal > STEAL_LIMIT) {

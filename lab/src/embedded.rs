@@ -293,6 +293,8 @@ impl EmbeddedLoad {
                 let all = batch.set_up(size);
                 return all.iter().try_for_each(|batch| load::execute(session, batch));
             }
+            let all = script::prepare_database(script::DATABASE, shape.table);
+            all.iter().try_for_each(|batch| load::execute(session, batch))?;
             script::create_objects(shape).iter().try_for_each(|batch| load::execute(session, batch))
         })
     }

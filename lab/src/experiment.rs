@@ -1,35 +1,9 @@
 //! An experiment: a name, a paragraph, the post's own figures, and a plan of cells.
 
 use crate::bench::Bench;
-use crate::checked::{SelfChecking, Which};
 use crate::document::{Cell, Published};
 use crate::error::LabError;
 use crate::workload::Settings;
-
-/// Every experiment there is, in the order of `lab list`.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[
-    &crate::singleton_insert::SingletonInsert,
-    &crate::commit_batch::CommitBatch,
-    &crate::writelog::Writelog,
-    &crate::log_writer_placement::LogWriterPlacement,
-    &crate::placement::NumaSweep,
-    &crate::placement::Sockets,
-    &crate::placement::Shards,
-    &crate::placement::RemoteMemory,
-    &crate::placement::ParallelInsert,
-    &crate::model::Predict,
-    &crate::log_device::LogDevice,
-    &crate::point_read::PointRead,
-    &SelfChecking(Which::Bank),
-    &SelfChecking(Which::Queue),
-    &SelfChecking(Which::ListAppend),
-    &SelfChecking(Which::Ledger),
-];
-
-/// The experiment of that name.
-pub fn find(name: &str) -> Option<&'static dyn Experiment> {
-    EXPERIMENTS.iter().copied().find(|experiment| experiment.name() == name)
-}
 
 /// A plan of cells.
 pub trait Experiment: Sync {

@@ -11,6 +11,7 @@
 pub mod audit;
 mod batch;
 pub mod bench;
+mod catalogue;
 pub mod checked;
 mod commit_batch;
 pub mod document;
@@ -27,7 +28,9 @@ pub mod log_device;
 mod log_writer_placement;
 mod machine;
 mod measure;
+mod memory_optimised;
 pub mod model;
+mod native_insert;
 pub mod pairs;
 pub mod placement;
 mod point_read;
@@ -48,10 +51,11 @@ pub use batch::Batch;
 pub use bench::{Bench, Ended, run};
 pub use document::{Cell, Run};
 pub use error::LabError;
-pub use experiment::{EXPERIMENTS, Experiment, OwnOption};
+pub use catalogue::{EXPERIMENTS, find};
+pub use experiment::{Experiment, OwnOption};
 pub use steady::Steady;
 pub use target::{Done, Figures, Load, Sample, Target, TargetKind};
-pub use workload::{Durability, Kind, Mode, Settings, Workload};
+pub use workload::{Durability, Kind, Mode, Procedure, Settings, Table, Workload};
 
 /// What a running experiment tells while it runs.
 pub trait Progress {

@@ -12,16 +12,16 @@ use topology::{Cpu, Topology};
 /// `log-writer-placement`.
 pub struct LogWriterPlacement;
 
-const ARM: &str = "placement";
+pub(crate) const ARM: &str = "placement";
 const LEADER: &str = "no writer of its own";
-const ANYWHERE: &str = "own thread, anywhere";
-const IN_MASK: &str = "own thread, its core in the workers' mask";
-const OUT_OF_MASK: &str = "own thread, its core out of the workers' mask";
+pub(crate) const ANYWHERE: &str = "own thread, anywhere";
+pub(crate) const IN_MASK: &str = "own thread, its core in the workers' mask";
+pub(crate) const OUT_OF_MASK: &str = "own thread, its core out of the workers' mask";
 const SCHEDULER: &str = "on a scheduler with workers";
-const SAME_NODE: &str = "own thread, on the workers' node";
-const OTHER_NODE: &str = "own thread, on the other node";
-const BACKOFF_SHARE: &str = "CPU in LOGCACHE_ACCESS back-off, %";
-const SPINS_PER_ROW: &str = "LOGCACHE_ACCESS spins per row";
+pub(crate) const SAME_NODE: &str = "own thread, on the workers' node";
+pub(crate) const OTHER_NODE: &str = "own thread, on the other node";
+pub(crate) const BACKOFF_SHARE: &str = "CPU in LOGCACHE_ACCESS back-off, %";
+pub(crate) const SPINS_PER_ROW: &str = "LOGCACHE_ACCESS spins per row";
 
 impl Experiment for LogWriterPlacement {
     fn name(&self) -> &'static str {
@@ -94,33 +94,12 @@ impl Experiment for LogWriterPlacement {
     }
 
     fn add_figures(&self, cell: &mut Cell) {
-        let mut figure = |name: &str, value: f64, unit: &str, what: &str| {
-            let figure = Figure { value, unit: unit.to_owned(), what: what.to_owned() };
-            cell.figures.insert(name.to_owned(), figure);
-        };
-        if let Some(spin) = cell.spins.get("LOGCACHE_ACCESS").filter(|_| cell.rows > 0) {
-            figure(SPINS_PER_ROW, spin.spins as f64 / cell.rows as f64, "spins", "by each row");
-            let cost_ns = telemetry::spins::cost().map(|cost| cost.ns);
-            if let (Some(ns), Some(cpu_s)) = (cost_ns, cell.cpu_s.filter(|s| *s > 0.0)) {
-                let share = spin.spins as f64 * ns / (cpu_s * 1e9) * 100.0;
-                figure(BACKOFF_SHARE, share, "%", "spins times the calibrated cost of one");
-            }
-        }
+        add_spin_figures(cell);
     }
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), LabError> {
-        for name in ["log_writer", "log_writer_place"] {
-            if bench.settings().switches.contains_key(name) {
-                let flag = name.replace('_', "-");
-                let why = format!("log-writer-placement chooses --{flag} itself");
-                return Err(LabError::Options(why));
-            }
-        }
-        let topology = Topology::discover()?;
-        let chosen = bench.settings().cpus.clone();
-        let usable = |cpu: &&Cpu| chosen.is_empty() || chosen.contains(&cpu.id);
-        let cpus: Vec<Cpu> = topology.cpus.iter().filter(usable).cloned().collect();
-        let arms = arms(&cpus);
+        refuse_own_switches(bench, self.name())?;
+        let arms = arms(&usable_cpus(bench)?);
         limits::of_cpus(
             bench,
             20,
@@ -141,10 +120,26 @@ impl Experiment for LogWriterPlacement {
     }
 }
 
+/// What the spinlock before the log's buffer costs a row, and of the CPU.
+pub(crate) fn add_spin_figures(cell: &mut Cell) {
+    let mut figure = |name: &str, value: f64, unit: &str, what: &str| {
+        let figure = Figure { value, unit: unit.to_owned(), what: what.to_owned() };
+        cell.figures.insert(name.to_owned(), figure);
+    };
+    if let Some(spin) = cell.spins.get("LOGCACHE_ACCESS").filter(|_| cell.rows > 0) {
+        figure(SPINS_PER_ROW, spin.spins as f64 / cell.rows as f64, "spins", "by each row");
+        let cost_ns = telemetry::spins::cost().map(|cost| cost.ns);
+        if let (Some(ns), Some(cpu_s)) = (cost_ns, cell.cpu_s.filter(|s| *s > 0.0)) {
+            let share = spin.spins as f64 * ns / (cpu_s * 1e9) * 100.0;
+            figure(BACKOFF_SHARE, share, "%", "spins times the calibrated cost of one");
+        }
+    }
+}
+
 /// A place of the writer and one of the workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Arm {
-    name: &'static str,
+pub(crate) struct Arm {
+    pub name: &'static str,
     writer: &'static str,
     place: String,
     /// Empty: all.
@@ -152,7 +147,7 @@ struct Arm {
 }
 
 impl Arm {
-    fn on(&self, workload: &Workload) -> Workload {
+    pub fn on(&self, workload: &Workload) -> Workload {
         let mut workload = workload.clone();
         workload.switches.insert("log_writer".to_owned(), self.writer.to_owned());
         workload.switches.insert("log_writer_place".to_owned(), self.place.clone());
@@ -162,8 +157,26 @@ impl Arm {
     }
 }
 
+/// Refuses the switches that the arms set, for the experiment `who`.
+pub(crate) fn refuse_own_switches(bench: &Bench<'_>, who: &str) -> Result<(), LabError> {
+    for name in ["log_writer", "log_writer_place"] {
+        if bench.settings().switches.contains_key(name) {
+            let flag = name.replace('_', "-");
+            return Err(LabError::Options(format!("{who} chooses --{flag} itself")));
+        }
+    }
+    Ok(())
+}
+
+/// The CPUs that the run may use.
+pub(crate) fn usable_cpus(bench: &Bench<'_>) -> Result<Vec<Cpu>, LabError> {
+    let chosen = &bench.settings().cpus;
+    let usable = |cpu: &&Cpu| chosen.is_empty() || chosen.contains(&cpu.id);
+    Ok(Topology::discover()?.cpus.iter().filter(usable).cloned().collect())
+}
+
 /// What these CPUs can show. The writer's core is the last one: Linux serves interrupts on the first.
-fn arms(cpus: &[Cpu]) -> Vec<Arm> {
+pub(crate) fn arms(cpus: &[Cpu]) -> Vec<Arm> {
     let arm = |name, writer, place: String, workers| Arm { name, writer, place, workers };
     let mut all = vec![
         arm(LEADER, "leader", "any".to_owned(), Vec::new()),

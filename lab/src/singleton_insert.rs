@@ -18,7 +18,8 @@ impl Experiment for SingletonInsert {
         "N sessions insert row after row into a clustered table, each row its own transaction, from a loop in a \
          procedure, or one prepared statement per round trip. Shows how many transactions a second the log, the \
          B+tree and the transaction manager let through, what each waits and spins for, and what a commit takes. \
-         Vary the sessions, the durability, the rows of an INSERT and of a transaction, and the classic switches."
+         Vary the sessions, the durability, the rows of an INSERT and of a transaction, the table (on disk, in memory), the \
+         procedure (interpreted, native), and the classic switches."
     }
 
     fn posts(&self) -> &'static [u8] {
@@ -49,6 +50,8 @@ impl Experiment for SingletonInsert {
             "sessions",
             "target",
             "mode",
+            "table",
+            "procedure",
             "rows",
             "durability",
             "commit-every",

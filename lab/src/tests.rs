@@ -5,7 +5,8 @@ mod experiments;
 use crate::document::MarkKind;
 use crate::embedded::Embedded;
 use crate::{
-    Cell, Durability, Ended, LabError, Progress, Run, Settings, Target, experiment, table,
+    Cell, Durability, Ended, LabError, Procedure, Progress, Run, Settings, Table, Target,
+    table,
 };
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -41,7 +42,7 @@ fn settings(name: &str) -> Settings {
 }
 
 fn run(settings: &Settings, interrupted: &AtomicBool, presses: bool) -> Ended {
-    let experiment = experiment::find("singleton-insert").expect("it is there");
+    let experiment = crate::find("singleton-insert").expect("it is there");
     let mut targets: Vec<Box<dyn Target>> = vec![Box::new(Embedded::default())];
     let mut quiet = Quiet { presses: presses.then_some(interrupted), first: None };
     crate::run(experiment, settings, &mut targets, "millrace lab run", interrupted, &mut quiet)
@@ -103,6 +104,19 @@ fn a_small_run_of_each_shape_checks_itself() {
             commit_every: vec![2],
             switches: [switch("log_writer", &["dedicated"])].into(),
             ..settings("pairs")
+        },
+        Settings { tables: vec![Table::Memory], ..settings("memory") },
+        Settings {
+            tables: vec![Table::Memory],
+            commit_every: vec![100],
+            ..settings("memory-batch")
+        },
+        Settings {
+            tables: vec![Table::MemorySchemaOnly],
+            procedures: vec![Procedure::Native],
+            // The last block of each session is shorter.
+            commit_every: vec![30],
+            ..settings("native")
         },
     ];
     for shape in shapes {
@@ -186,7 +200,7 @@ fn a_server_that_is_not_there_says_what_to_do() {
     let text = format!("mssql://sa@{}", free.expect("a port"));
     let parsed = crate::TargetKind::parse(&crate::remote::RemoteKind(|| None), &text);
     let mut targets = vec![parsed.expect("its kind").expect("an address")];
-    let experiment = experiment::find("singleton-insert").expect("it is there");
+    let experiment = crate::find("singleton-insert").expect("it is there");
     let settings = Settings { rows: None, ..settings("nowhere") };
     let flag = AtomicBool::new(false);
     let ended = crate::run(experiment, &settings, &mut targets, "", &flag, &mut Quiet::default());

@@ -58,11 +58,56 @@ impl Durability {
     }
 }
 
+/// What the inserted rows are kept in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Table {
+    /// Pages: a clustered index.
+    #[default]
+    Disk,
+    /// A memory-optimised table whose rows outlive the instance (SCHEMA_AND_DATA), found by a hash index.
+    Memory,
+    /// One whose rows do not (SCHEMA_ONLY).
+    MemorySchemaOnly,
+}
+
+impl Table {
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Disk => "disk",
+            Table::Memory => "memory",
+            Table::MemorySchemaOnly => "memory-schema-only",
+        }
+    }
+}
+
+/// Who inserts the rows of a transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Procedure {
+    /// The loop of an ordinary procedure.
+    #[default]
+    Interpreted,
+    /// A natively compiled procedure, which such a loop calls for each transaction: one atomic block.
+    Native,
+}
+
+impl Procedure {
+    pub fn name(self) -> &'static str {
+        match self {
+            Procedure::Interpreted => "interpreted",
+            Procedure::Native => "native",
+        }
+    }
+}
+
 /// What one cell runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     pub kind: Kind,
     pub mode: Mode,
+    /// Of inserts; what reads and checks has tables of its own.
+    pub table: Table,
+    /// Native over memory-optimised tables only.
+    pub procedure: Procedure,
     /// Concurrent, from 1.
     pub sessions: usize,
     pub durability: Durability,
@@ -123,6 +168,10 @@ impl Workload {
             let cpus: Vec<String> = self.cpus.iter().map(usize::to_string).collect();
             all.insert("cpus".to_owned(), cpus.join(" "));
         }
+        if self.kind == Kind::Insert {
+            all.insert("table".to_owned(), self.table.name().to_owned());
+            all.insert("procedure".to_owned(), self.procedure.name().to_owned());
+        }
         all.extend([
             named("mode", self.mode.name().to_owned()),
             named("durability", self.durability.name().to_owned()),
@@ -145,6 +194,8 @@ pub struct Settings {
     /// Instead of a window: so many rows in all, measured from beginning to end.
     pub rows: Option<u64>,
     pub mode: Mode,
+    pub tables: Vec<Table>,
+    pub procedures: Vec<Procedure>,
     pub durability: Vec<Durability>,
     /// Rows of a transaction; empty: those of one INSERT.
     pub commit_every: Vec<u64>,
@@ -175,6 +226,8 @@ impl Default for Settings {
             warmup_seconds: None,
             rows: None,
             mode: Mode::Procedure,
+            tables: vec![Table::Disk],
+            procedures: vec![Procedure::Interpreted],
             durability: vec![Durability::Delayed],
             commit_every: Vec::new(),
             rows_per_insert: vec![1],
@@ -222,6 +275,25 @@ impl Settings {
                 return refuse("a round trip is one row and its own transaction".to_owned());
             }
         }
+        if self.combinations().is_empty() {
+            return refuse(
+                "a natively compiled procedure inserts into memory-optimised tables only"
+                    .to_owned(),
+            );
+        }
+        if self.procedures.contains(&Procedure::Native) {
+            if self.mode == Mode::Roundtrip {
+                return refuse(
+                    "a round trip is a statement of its own, not a procedure's".to_owned(),
+                );
+            }
+            // 10794 in SQL Server.
+            if self.rows_per_insert.iter().any(|&rows| rows > 1) {
+                return refuse(
+                    "a natively compiled procedure inserts one row a statement".to_owned(),
+                );
+            }
+        }
         let lasts = self.seconds.is_finite() && self.seconds > 0.0;
         if self.rows.is_none() && !(lasts && self.warmup_seconds.is_none_or(|s| s >= 0.0)) {
             return refuse("the window must have a length".to_owned());
@@ -233,6 +305,13 @@ impl Settings {
             return refuse("round trips are measured for a time: --seconds".to_owned());
         }
         Ok(())
+    }
+
+    /// Tables and procedures that go together: of several lists, every one.
+    fn combinations(&self) -> Vec<(Table, Procedure)> {
+        let all =
+            self.tables.iter().flat_map(|&table| self.procedures.iter().map(move |&p| (table, p)));
+        all.filter(|pair| *pair != (Table::Disk, Procedure::Native)).collect()
     }
 
     /// The product of the lists, sessions fastest, for a target that has the switches `known`.
@@ -248,14 +327,30 @@ impl Settings {
             false => self.commit_every.iter().map(|&per| Some(per)).collect(),
         };
         let mut all = Vec::new();
+        for (table, procedure) in self.combinations() {
+            all.extend(self.workloads_of(kind, (table, procedure), &switches, &commit_every));
+        }
+        all
+    }
+
+    fn workloads_of(
+        &self,
+        kind: Kind,
+        (table, procedure): (Table, Procedure),
+        switches: &[BTreeMap<String, String>],
+        commit_every: &[Option<u64>],
+    ) -> Vec<Workload> {
+        let mut all = Vec::new();
         for &durability in &self.durability {
-            for switches in &switches {
+            for switches in switches {
                 for &rows_per_insert in &self.rows_per_insert {
-                    for per in &commit_every {
+                    for per in commit_every {
                         for &sessions in &self.sessions {
                             all.push(Workload {
                                 kind,
                                 mode: self.mode,
+                                table,
+                                procedure,
                                 sessions,
                                 durability,
                                 commit_every: per.unwrap_or(rows_per_insert),
@@ -316,6 +411,34 @@ mod tests {
         assert_eq!(all.iter().filter(|w| w.switches["log_reserve"] == "lanes").count(), 4);
         assert_eq!((all[0].sessions, all[1].sessions), (1, 10));
         assert_eq!(settings.workloads(Kind::Insert, &[]).len(), 4);
+    }
+
+    #[test]
+    fn native_procedures_have_tables_in_memory() {
+        let settings = Settings {
+            tables: vec![Table::Disk, Table::Memory],
+            procedures: vec![Procedure::Interpreted, Procedure::Native],
+            sessions: vec![1],
+            ..Settings::default()
+        };
+        let all = settings.workloads(Kind::Insert, &[]);
+        let arms: Vec<_> = all.iter().map(|w| (w.table.name(), w.procedure.name())).collect();
+        assert_eq!(
+            arms,
+            [("disk", "interpreted"), ("memory", "interpreted"), ("memory", "native")]
+        );
+        let refused = [
+            Settings {
+                tables: vec![Table::Disk],
+                procedures: vec![Procedure::Native],
+                ..settings.clone()
+            },
+            Settings { rows_per_insert: vec![2], ..settings.clone() },
+            Settings { mode: Mode::Roundtrip, ..settings.clone() },
+        ];
+        for one in refused {
+            assert!(one.check().is_err(), "{one:?}");
+        }
     }
 
     #[test]

@@ -202,8 +202,14 @@ fn set_up(
     progress: &mut dyn Progress,
 ) -> Result<(), LabError> {
     set_durability(workload, desk, database)?;
-    desk.execute(&script::create_table(""))?;
-    desk.execute(&script::procedure(Shape::of(workload)))?;
+    let shape = Shape::of(workload);
+    for batch in script::prepare_database(database, shape.table) {
+        desk.execute(&batch)?;
+    }
+    desk.execute(&script::create_table(shape.table, ""))?;
+    for batch in script::procedures(shape) {
+        desk.execute(&batch)?;
+    }
     if workload.kind == Kind::PointRead {
         progress.step("filling the table");
         desk.execute(

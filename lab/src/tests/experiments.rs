@@ -2,11 +2,11 @@
 
 use super::{Quiet, settings, switch};
 use crate::embedded::Embedded;
-use crate::{Durability, Experiment, Run, Settings, Target, experiment};
+use crate::{Durability, Experiment, Run, Settings, Target};
 use std::sync::atomic::AtomicBool;
 
 fn run(name: &str, change: impl FnOnce(Settings) -> Settings) -> Run {
-    let experiment: &dyn Experiment = experiment::find(name).expect("it is there");
+    let experiment: &dyn Experiment = crate::find(name).expect("it is there");
     let small = settings(name);
     let small = Settings {
         data: small.data.clone(),
@@ -92,9 +92,45 @@ fn the_writer_is_placed_where_the_machine_allows() {
 }
 
 #[test]
+fn native_inserts_are_measured_at_each_place_of_the_writer() {
+    let run = run("native-insert", |s| Settings {
+        switches: [switch("log_reserve", &["spinlock"])].into(),
+        commit_every: vec![40],
+        ..s
+    });
+    assert!(run.cells.iter().any(|cell| cell.settings["placement"].contains("own thread")));
+    for cell in &run.cells {
+        assert_eq!((cell.rows, cell.rows_verified), (500, 500));
+        let told = [&cell.settings["table"], &cell.settings["procedure"]];
+        assert_eq!(told, ["memory", "native"]);
+        assert!(cell.figures.contains_key("LOGCACHE_ACCESS spins per row"));
+    }
+}
+
+#[test]
+fn every_table_goes_with_the_procedures_that_it_may_have() {
+    let run = run("memory-optimised", |s| s);
+    let of = |name: &str| run.cells.iter().map(|c| c.settings[name].clone()).collect::<Vec<_>>();
+    assert_eq!(
+        of("table"),
+        ["disk", "disk", "memory", "memory", "memory-schema-only", "memory-schema-only"]
+    );
+    assert_eq!(
+        of("procedure"),
+        ["interpreted", "interpreted", "interpreted", "native", "interpreted", "native"]
+    );
+    assert_eq!(of("transaction_ids")[..3], ["spinlock", "ranges", "ranges"]);
+    for cell in &run.cells {
+        assert_eq!((cell.rows, cell.rows_verified), (500, 500), "{:?}", cell.settings);
+        let sampled = cell.profile.as_ref().is_some_and(|profile| profile.samples > 0);
+        assert!(!sampled || cell.figures["CPU in the language, %"].value <= 100.0);
+    }
+}
+
+#[test]
 fn loads_that_check_themselves_tell_what_they_checked() {
     for (name, levels) in [("bank", 1), ("queue", 0), ("list-append", 2), ("ledger", 0)] {
-        let experiment: &dyn Experiment = experiment::find(name).expect("it is there");
+        let experiment: &dyn Experiment = crate::find(name).expect("it is there");
         let small = settings(name);
         let own = ["snapshot".to_owned(), "serializable".to_owned()];
         let own = own.into_iter().take(levels).collect::<Vec<_>>();
@@ -122,7 +158,7 @@ fn loads_that_check_themselves_tell_what_they_checked() {
             assert_eq!(cell.settings.contains_key("level"), levels > 0);
         }
     }
-    let bank = experiment::find("bank").expect("it is there");
+    let bank = crate::find("bank").expect("it is there");
     let own = [("level".to_owned(), vec!["read-committed".to_owned()])].into();
     let unsafe_level = Settings { own, ..bank.defaults() };
     let mut targets: Vec<Box<dyn Target>> = vec![Box::new(Embedded::default())];
@@ -192,7 +228,7 @@ fn shards_are_counted_together_and_one_by_one() {
 
 #[test]
 fn more_shards_than_cpus_are_refused() {
-    let shards = experiment::find("shards").expect("it is there");
+    let shards = crate::find("shards").expect("it is there");
     let own = [("shards".to_owned(), vec!["5000".to_owned()])].into();
     let settings = Settings { own, ..brief(settings("too-many")) };
     let mut targets: Vec<Box<dyn Target>> = vec![Box::new(Embedded::default())];

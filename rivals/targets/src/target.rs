@@ -87,6 +87,10 @@ fn buffer_pool_bytes(settings: &Settings) -> u64 {
 }
 
 fn job_of(workload: &Workload) -> Result<Job, LabError> {
+    if workload.table != lab::Table::Disk {
+        let why = "memory-optimised tables are SQL Server's: --target embedded or mssql://...";
+        return Err(LabError::Options(why.to_owned()));
+    }
     let work = match (workload.kind, workload.mode) {
         (WorkKind::Insert, Mode::Procedure) => Work::Procedure {
             commit_every: workload.commit_every,

@@ -6,8 +6,8 @@ use crate::switches::SwitchLists;
 use ::lab::embedded::EmbeddedKind;
 use ::lab::remote::RemoteKind;
 use ::lab::{
-    Durability, EXPERIMENTS, Ended, Experiment, LabError, Mode, Settings, Target, TargetKind,
-    experiment, table,
+    Durability, EXPERIMENTS, Ended, Experiment, LabError, Mode, Procedure, Settings, Table, Target,
+    TargetKind, table,
 };
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -50,6 +50,13 @@ pub struct Args {
     /// Rows of one INSERT [default: 1].
     #[arg(long, value_delimiter = ',', value_name = "N[,N...]")]
     rows_per_insert: Option<Vec<u64>>,
+    /// What the rows are kept in [default: disk].
+    #[arg(long, value_enum, value_delimiter = ',')]
+    table: Option<Vec<Kept>>,
+    /// Who inserts: a loop of an ordinary procedure, or a natively compiled one that it calls for each transaction
+    /// (memory-optimised tables only) [default: interpreted].
+    #[arg(long, value_enum, value_delimiter = ',')]
+    procedure: Option<Vec<Inserts>>,
     /// How the database is asked.
     #[arg(long, value_enum)]
     mode: Option<How>,
@@ -132,6 +139,22 @@ enum Durable {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kept {
+    /// Pages of the buffer pool.
+    Disk,
+    /// A memory-optimised table, SCHEMA_AND_DATA.
+    Memory,
+    /// A memory-optimised table, SCHEMA_ONLY.
+    MemorySchemaOnly,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Inserts {
+    Interpreted,
+    Native,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum How {
     /// A loop in a procedure.
     Procedure,
@@ -148,6 +171,8 @@ pub const FLAGS: &[&str] = &[
     "commit-every",
     "rows-per-insert",
     "switches",
+    "table",
+    "procedure",
     "mode",
     "target",
     "pairs",
@@ -155,7 +180,7 @@ pub const FLAGS: &[&str] = &[
 ];
 
 fn known_experiment(name: &str) -> Result<String, String> {
-    if experiment::find(name).is_some() {
+    if ::lab::find(name).is_some() {
         return Ok(name.to_owned());
     }
     let names: Vec<_> = EXPERIMENTS.iter().map(|e| e.name()).collect();
@@ -177,6 +202,8 @@ impl Args {
             ("commit-every", self.commit_every.is_some()),
             ("rows-per-insert", self.rows_per_insert.is_some()),
             ("switches", !self.switches.lists.is_empty()),
+            ("table", self.table.is_some()),
+            ("procedure", self.procedure.is_some()),
             ("mode", self.mode.is_some()),
             ("target", self.target.is_some()),
             ("pairs", self.pairs.is_some()),
@@ -233,6 +260,21 @@ impl Args {
             };
             s.durability = list.iter().map(named).collect();
         }
+        if let Some(list) = &self.table {
+            let named = |table: &Kept| match table {
+                Kept::Disk => Table::Disk,
+                Kept::Memory => Table::Memory,
+                Kept::MemorySchemaOnly => Table::MemorySchemaOnly,
+            };
+            s.tables = list.iter().map(named).collect();
+        }
+        if let Some(list) = &self.procedure {
+            let named = |procedure: &Inserts| match procedure {
+                Inserts::Interpreted => Procedure::Interpreted,
+                Inserts::Native => Procedure::Native,
+            };
+            s.procedures = list.iter().map(named).collect();
+        }
         if let Some(mode) = self.mode {
             s.mode = match mode {
                 How::Procedure => Mode::Procedure,
@@ -241,7 +283,7 @@ impl Args {
         }
         s.switches.extend(self.switches.lists.clone());
         s.keep = self.keep;
-        s.profile = self.profile;
+        s.profile |= self.profile;
         s.cpus.clone_from(&self.cpus);
         Ok(s)
     }
@@ -293,7 +335,7 @@ fn watch_for_ctrl_c() {
 }
 
 pub fn run(args: &Args) -> ExitCode {
-    let Some(experiment) = experiment::find(&args.experiment) else {
+    let Some(experiment) = ::lab::find(&args.experiment) else {
         return failed(&LabError::Options(format!("there is no experiment {}", args.experiment)));
     };
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("report"));
@@ -388,8 +430,8 @@ mod tests {
 
     #[test]
     fn flags_that_an_experiment_does_not_take_are_refused() {
-        let insert = experiment::find("singleton-insert").expect("it is there");
-        let read = experiment::find("point-read").expect("it is there");
+        let insert = ::lab::find("singleton-insert").expect("it is there");
+        let read = ::lab::find("point-read").expect("it is there");
         let args = Args { rows: Some(5), pairs: Some(3), ..Args::default() };
         assert!(args.settings(insert).is_ok_and(|s| s.rows == Some(5) && s.pairs == 3));
         let refused = args.settings(read).err().map(|error| error.to_string());
@@ -400,7 +442,7 @@ mod tests {
 
     #[test]
     fn an_unknown_target_names_those_there_are() {
-        let insert = experiment::find("singleton-insert").expect("it is there");
+        let insert = ::lab::find("singleton-insert").expect("it is there");
         let asked = |text: &str| Args { target: Some(vec![text.to_owned()]), ..Args::default() };
         let told = asked("oracle").targets(insert).err().map(|error| error.to_string());
         assert!(told.is_some_and(|text| text.contains("embedded") && text.contains("mssql://")));
