@@ -51,6 +51,8 @@ pub(crate) struct MemoryTree {
 pub(crate) struct MemoryPart {
     pub(crate) snapshot: Option<Lsn>,
     pub(crate) written: Vec<Change>,
+    /// The trees of `written`: each is held once, however many of its rows have changed.
+    trees: Vec<Touched>,
     read: Vec<Read>,
 }
 
@@ -61,11 +63,17 @@ impl MemoryPart {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(crate) struct Change {
-    tree: Arc<MemoryTree>,
+    /// Its place in [`MemoryPart::trees`].
+    tree: usize,
+    written: Written,
+}
+
+struct Touched {
+    memory: Arc<MemoryTree>,
     /// Where a durable tree's rows go.
     beside: Option<Tree>,
-    written: Written,
 }
 
 enum Read {
@@ -325,8 +333,15 @@ impl Txn {
     }
 
     fn note_change(&mut self, tree: &Tree, memory: &Arc<MemoryTree>, written: Written) {
-        let beside = memory.durable.then(|| tree.clone());
-        self.memory.written.push(Change { tree: memory.clone(), beside, written });
+        let part = &mut self.memory;
+        // The one that was changed last, mostly.
+        let known = part.trees.iter().rposition(|touched| Arc::ptr_eq(&touched.memory, memory));
+        let at = known.unwrap_or_else(|| {
+            let beside = memory.durable.then(|| tree.clone());
+            part.trees.push(Touched { memory: memory.clone(), beside });
+            part.trees.len() - 1
+        });
+        part.written.push(Change { tree: at, written });
     }
 
     #[cold]
@@ -373,29 +388,27 @@ impl Txn {
 
     /// The rows of durable trees, as they will be, into the trees beside them.
     fn write_beside(&mut self) -> Result<(), EngineError> {
+        if self.memory.trees.iter().all(|touched| touched.beside.is_none()) {
+            return Ok(());
+        }
         let changes = std::mem::take(&mut self.memory.written);
+        let trees = std::mem::take(&mut self.memory.trees);
         let own = self.context.xid();
-        let mut hints: Vec<(TreeId, InsertHint)> = Vec::new();
+        let mut hints: Vec<InsertHint> = trees.iter().map(|_| InsertHint::default()).collect();
         let mut result = Ok(());
         for change in &changes {
-            let Some(beside) = &change.beside else { continue };
+            let touched = &trees[change.tree];
+            let Some(beside) = &touched.beside else { continue };
             runtime::task::maybe_yield();
-            let at = match hints.iter().position(|(id, _)| *id == beside.id()) {
-                Some(at) => at,
-                None => {
-                    hints.push((beside.id(), InsertHint::default()));
-                    hints.len() - 1
-                }
-            };
-            let hint = &mut hints[at].1;
-            result = change.tree.table.outcome(change.written, own, |outcome| {
+            let hint = &mut hints[change.tree];
+            result = touched.memory.table.outcome(change.written, own, |outcome| {
                 self.write_one_beside(beside, outcome, hint)
             });
             if result.is_err() {
                 break;
             }
         }
-        self.memory.written = changes;
+        (self.memory.written, self.memory.trees) = (changes, trees);
         result
     }
 
@@ -434,33 +447,25 @@ impl Txn {
     pub(crate) fn stamp_memory(&mut self, csn: Lsn) {
         let own = self.context.xid();
         for change in &self.memory.written {
-            change.tree.table.stamp(change.written, own, csn);
+            self.memory.trees[change.tree].memory.table.stamp(change.written, own, csn);
         }
     }
 
     /// Takes changes back until so many are left.
     pub(crate) fn take_memory_back(&mut self, to: usize) {
-        while self.memory.written.len() > to {
-            if let Some(change) = self.memory.written.pop() {
-                change.tree.table.take_back(change.written);
-            }
-        }
+        self.memory.take_back_to(to);
     }
 
     /// The transaction is over; its snapshot is not in use any more.
     pub(crate) fn finish_memory(&mut self) {
         self.memory.snapshot = None;
         self.memory.read.clear();
-        let mut last: Option<Arc<MemoryTree>> = None;
-        for change in self.memory.written.drain(..) {
-            if last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &change.tree)) {
-                continue;
-            }
-            if change.tree.table.to_clean() >= change.tree.clean_at.load(Relaxed) {
+        self.memory.written.clear();
+        for Touched { memory, .. } in self.memory.trees.drain(..) {
+            if memory.table.to_clean() >= memory.clean_at.load(Relaxed) {
                 let in_use = self.shared.snapshots.advance(&self.shared.log);
-                change.tree.clean(&self.shared, &in_use);
+                memory.clean(&self.shared, &in_use);
             }
-            last = Some(change.tree);
         }
     }
 }
@@ -468,8 +473,16 @@ impl Txn {
 impl MemoryPart {
     /// Takes everything back, for a transaction whose session is gone.
     pub(crate) fn abandon(&mut self) {
-        while let Some(change) = self.written.pop() {
-            change.tree.table.take_back(change.written);
+        self.take_back_to(0);
+        self.trees.clear();
+    }
+
+    /// Takes changes back, newest first, until so many are left.
+    fn take_back_to(&mut self, to: usize) {
+        while self.written.len() > to {
+            if let Some(change) = self.written.pop() {
+                self.trees[change.tree].memory.table.take_back(change.written);
+            }
         }
     }
 }

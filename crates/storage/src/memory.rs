@@ -26,6 +26,11 @@ mod reclaim;
 )]
 mod row;
 mod sync;
+#[cfg_attr(
+    loom,
+    allow(dead_code, reason = "only the lock-free parts are built for the model checker")
+)]
+mod version;
 
 #[cfg(all(test, loom))]
 mod loom_tests;

@@ -10,9 +10,10 @@
 //! version.
 
 use crate::memory::reclaim::{Guard, pin};
-use crate::memory::row::{Row, Top, Version};
+use crate::memory::row::{Row, Top};
 use crate::memory::sight::{States, commit_of};
 use crate::memory::table::Table;
+use crate::memory::version::Version;
 use crate::memory::write::row_weight;
 use log_manager::Lsn;
 use parking_lot::Mutex;
@@ -166,7 +167,7 @@ impl Table {
             // SAFETY: just taken out of the chain, by the only one who does that.
             unsafe {
                 self.weigh(-((*out).weight() as i64));
-                guard.free(out);
+                guard.free_version(out);
             }
             *gone += 1;
         }

@@ -2,7 +2,8 @@
 
 use crate::memory::hash::{HashIndex, Inserted};
 use crate::memory::reclaim::pin;
-use crate::memory::row::{BLIND_INSERT, Row, Top, Version};
+use crate::memory::row::{BLIND_INSERT, Row, Top};
+use crate::memory::version::Version;
 use loom::sync::Arc;
 use loom::thread;
 use mvcc::Xid;

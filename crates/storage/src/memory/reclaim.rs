@@ -2,6 +2,9 @@
 //!
 //! A guard is held while a structure is walked, never while anything waits. The model checker frees nothing.
 
+#[cfg(not(loom))]
+use crate::memory::version::{Owned, Version};
+
 /// Whoever has one may follow links, and what they lead to stays until it is dropped.
 #[cfg(not(loom))]
 pub(crate) struct Guard(crossbeam_epoch::Guard);
@@ -30,5 +33,14 @@ impl Guard {
     pub(crate) unsafe fn free<T: Send + 'static>(&self, what: *mut T) {
         // SAFETY: the caller's promise; guards that are pinned now may still look at it, and it waits for them.
         unsafe { self.0.defer_unchecked(move || drop(Box::from_raw(what))) }
+    }
+    /// The same of a version.
+    ///
+    /// # Safety
+    /// `what` came from [`Owned::into_raw`], no link leads to it any more, and nobody else frees it.
+    #[cfg(not(loom))]
+    pub(crate) unsafe fn free_version(&self, what: *mut Version) {
+        // SAFETY: the caller's promise; guards that are pinned now may still look at it, and it waits for them.
+        unsafe { self.0.defer_unchecked(move || drop(Owned::from_raw(what))) }
     }
 }

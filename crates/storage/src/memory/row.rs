@@ -16,83 +16,19 @@
 //! - `queued`: see `clean.rs`.
 
 use crate::memory::reclaim::Guard;
-use crate::memory::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
-use mvcc::{Stamp, Xid};
+use crate::memory::sync::{AtomicBool, AtomicPtr, Ordering::*};
+use crate::memory::version::{Owned, Version};
+use smallvec::SmallVec;
 use std::ptr::null_mut;
 
 const DEAD: usize = 1;
 
-/// One version of a row.
-pub(crate) struct Version {
-    stamp: AtomicU64,
-    older: AtomicPtr<Version>,
-    bytes: Box<[u8]>,
-}
-
-impl Version {
-    /// Of an unfinished transaction; none: the row is deleted.
-    pub fn new(own: Xid, row: Option<&[u8]>) -> Box<Version> {
-        let stamp = Stamp::active(own);
-        let stamp = if row.is_some() { stamp } else { stamp.ghost() };
-        Version::stamped(stamp, row.unwrap_or_default())
-    }
-
-    pub fn stamped(stamp: Stamp, row: &[u8]) -> Box<Version> {
-        Box::new(Version {
-            stamp: AtomicU64::new(stamp.0),
-            older: AtomicPtr::new(null_mut()),
-            bytes: row.into(),
-        })
-    }
-
-    #[inline]
-    pub fn stamp(&self) -> Stamp {
-        Stamp(self.stamp.load(Acquire))
-    }
-
-    /// Its transaction has committed.
-    #[inline]
-    pub fn restamp(&self, stamp: Stamp) {
-        self.stamp.store(stamp.0, Release);
-    }
-
-    #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The one before.
-    #[inline]
-    pub fn older<'g>(&self, _: &'g Guard) -> Option<&'g Version> {
-        // SAFETY: what a link leads to lives as long as the guard.
-        unsafe { self.older.load(Acquire).as_ref() }
-    }
-
-    /// What it weighs.
-    pub fn weight(&self) -> usize {
-        size_of::<Version>() + self.bytes.len()
-    }
-}
-
-#[cfg(not(loom))]
-impl Version {
-    /// Takes the version after this one out of the chain. The cleaner alone.
-    pub fn unlink_older(&self) -> *mut Version {
-        let older = self.older.load(Acquire);
-        // SAFETY: only the cleaner frees what is in a chain, and that is the caller.
-        let after = unsafe { older.as_ref() }.map_or(null_mut(), |v| v.older.load(Acquire));
-        self.older.store(after, Release);
-        older
-    }
-
-    pub fn has_older(&self) -> bool {
-        !self.older.load(Acquire).is_null()
-    }
-}
+/// A key; most, of one number or two, lie in their row.
+type Key = SmallVec<[u8; 16]>;
 
 /// A key, and what has been under it.
 pub(crate) struct Row {
-    pub key: Box<[u8]>,
+    pub key: Key,
     newest: AtomicPtr<Version>,
     pub next: AtomicPtr<Row>,
     pub queued: AtomicBool,
@@ -108,10 +44,10 @@ pub(crate) enum Top<'g> {
 
 impl Row {
     /// A row that nobody knows yet.
-    pub fn new(key: &[u8], first: Option<Box<Version>>) -> Box<Row> {
+    pub fn new(key: &[u8], first: Option<Owned>) -> Box<Row> {
         Box::new(Row {
-            key: key.into(),
-            newest: AtomicPtr::new(first.map_or(null_mut(), Box::into_raw)),
+            key: Key::from_slice(key),
+            newest: AtomicPtr::new(first.map_or(null_mut(), Owned::into_raw)),
             next: AtomicPtr::new(null_mut()),
             queued: AtomicBool::new(false),
         })
@@ -147,17 +83,17 @@ impl Row {
     pub fn push<'g>(
         &self,
         on: Option<&Version>,
-        new: Box<Version>,
+        new: Owned,
         _: &'g Guard,
-    ) -> Result<&'g Version, Box<Version>> {
+    ) -> Result<&'g Version, Owned> {
         let on = on.map_or(null_mut(), |v| std::ptr::from_ref(v).cast_mut());
         new.older.store(on, Relaxed);
-        let new = Box::into_raw(new);
+        let new = new.into_raw();
         match self.newest.compare_exchange(on, new, AcqRel, Acquire) {
             // SAFETY: it is in the chain now, and lives as long as the guard.
             Ok(_) => Ok(unsafe { &*new }),
             // SAFETY: nobody but us has ever seen it.
-            Err(_) => Err(unsafe { Box::from_raw(new) }),
+            Err(_) => Err(unsafe { Owned::from_raw(new) }),
         }
     }
 
@@ -170,7 +106,7 @@ impl Row {
             stdx::fatal!("a version that was to be taken back is not the newest of its row");
         }
         // SAFETY: no link leads to it any more.
-        unsafe { guard.free(own) };
+        unsafe { guard.free_version(own) };
     }
 
     /// Puts the row out of use, if nothing has come on top of `on`. The cleaner alone.
@@ -190,12 +126,8 @@ impl Drop for Row {
         let mut at = newest.map_addr(|a| a & !DEAD);
         while !at.is_null() {
             // SAFETY: the row is the only way to its versions, and it is ours.
-            let mut version = unsafe { Box::from_raw(at) };
-            #[cfg(not(loom))]
-            let older = *version.older.get_mut();
-            #[cfg(loom)]
-            let older = version.older.with_mut(|p| *p);
-            at = older;
+            let version = unsafe { Owned::from_raw(at) };
+            at = version.older.load(Relaxed);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What a transaction sees of a row: one version, or none; and whether that is still so when it commits.
 
 use crate::memory::reclaim::Guard;
-use crate::memory::row::{Row, Version};
+use crate::memory::row::Row;
+use crate::memory::version::Version;
 use log_manager::Lsn;
 use mvcc::{Stamp, Visibility, Xid, XidStatus, visible};
 

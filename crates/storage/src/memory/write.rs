@@ -6,9 +6,10 @@
 use crate::memory::Kind;
 use crate::memory::hash::Inserted;
 use crate::memory::reclaim::pin;
-use crate::memory::row::{Row, Top, Version};
+use crate::memory::row::{Row, Top};
 use crate::memory::sight::{Sight, States};
 use crate::memory::table::Table;
+use crate::memory::version::Version;
 use log_manager::Lsn;
 use mvcc::{Stamp, Visibility, Xid, visible};
 
@@ -229,7 +230,8 @@ impl Written {
 }
 
 pub(crate) fn row_weight(row: &Row) -> i64 {
-    (size_of::<Row>() + row.key.len()) as i64
+    let beside = if row.key.spilled() { row.key.len() } else { 0 };
+    (size_of::<Row>() + beside) as i64
 }
 
 /// Whether what is on top is what the transaction sees; `None`: ask again.
