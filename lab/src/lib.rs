@@ -49,9 +49,9 @@ mod writelog;
 
 pub use batch::Batch;
 pub use bench::{Bench, Ended, run};
+pub use catalogue::{EXPERIMENTS, find};
 pub use document::{Cell, Run};
 pub use error::LabError;
-pub use catalogue::{EXPERIMENTS, find};
 pub use experiment::{Experiment, OwnOption};
 pub use steady::Steady;
 pub use target::{Done, Figures, Load, Sample, Target, TargetKind};

@@ -5,8 +5,7 @@ mod experiments;
 use crate::document::MarkKind;
 use crate::embedded::Embedded;
 use crate::{
-    Cell, Durability, Ended, LabError, Procedure, Progress, Run, Settings, Table, Target,
-    table,
+    Cell, Durability, Ended, LabError, Procedure, Progress, Run, Settings, Table, Target, table,
 };
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

@@ -30,7 +30,7 @@ fn world() -> Arc<World> {
 }
 
 fn row(key: u8, xid: u64) -> Box<Row> {
-    Row::new(&[key], Some(Version::new(Xid(xid), Some(&[key]))))
+    Row::new(&[key], Some(Version::active(Xid(xid), Some(&[key]))))
 }
 
 fn keys(world: &World) -> Vec<u8> {
@@ -120,7 +120,7 @@ fn loom_rows_leave_while_others_come_and_readers_pass() {
 fn loom_of_writer_and_cleaner_one_is_first() {
     check(|| {
         let guard = pin();
-        let row = Arc::new(Row::new(&[1], Some(Version::new(Xid(1), None))));
+        let row = Arc::new(Row::new(&[1], Some(Version::active(Xid(1), None))));
         let other = row.clone();
         let cleaner = thread::spawn(move || {
             let guard = pin();
@@ -131,7 +131,7 @@ fn loom_of_writer_and_cleaner_one_is_first() {
         });
         let wrote = match row.top(&guard) {
             Top::Version(top) => {
-                row.push(Some(top), Version::new(Xid(2), Some(&[9])), &guard).is_ok()
+                row.push(Some(top), Version::active(Xid(2), Some(&[9])), &guard).is_ok()
             }
             _ => false,
         };

@@ -30,7 +30,7 @@ unsafe impl Sync for Version {}
 
 impl Version {
     /// Of an unfinished transaction; none: the row is deleted.
-    pub fn new(own: Xid, row: Option<&[u8]>) -> Owned {
+    pub fn active(own: Xid, row: Option<&[u8]>) -> Owned {
         let stamp = Stamp::active(own);
         let stamp = if row.is_some() { stamp } else { stamp.ghost() };
         Version::stamped(stamp, row.unwrap_or_default())

@@ -63,7 +63,7 @@ impl Table {
         sight: &Sight<'_, S>,
     ) -> Result<Written, Refused> {
         let guard = pin();
-        let mut version = Version::new(sight.own, Some(row));
+        let mut version = Version::active(sight.own, Some(row));
         let weight = version.weight();
         loop {
             let there = match self.find(key, &guard) {
@@ -80,7 +80,7 @@ impl Table {
                         }
                         // It was somebody else's turn; what we have made goes.
                         Inserted::There(there) => {
-                            version = Version::new(sight.own, Some(row));
+                            version = Version::active(sight.own, Some(row));
                             there
                         }
                     }
@@ -118,7 +118,7 @@ impl Table {
     ) -> Result<Option<Written>, Refused> {
         let guard = pin();
         let Some(there) = self.find(key, &guard) else { return Ok(None) };
-        let mut version = Version::new(sight.own, row);
+        let mut version = Version::active(sight.own, row);
         loop {
             // Rows that it sees cannot die.
             let Top::Version(top) = there.top(&guard) else { return Ok(None) };
