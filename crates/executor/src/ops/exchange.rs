@@ -16,6 +16,7 @@ use super::Operator;
 use super::join_filter::JoinFilter;
 use super::simple::Source;
 use crate::batch::{BATCH_ROWS, Batch};
+use crate::columns::Columns;
 use crate::cx::{Cx, Environment, Lent, cancelled};
 use crate::error::engine_error;
 use crate::message::SqlError;
@@ -432,8 +433,9 @@ fn run_branch(node: &Node, exchange: &Exchange, cx: &mut Cx<'_>) -> Result<(), S
     Ok(())
 }
 
-impl Operator for Gather<'_> {
-    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+impl Gather<'_> {
+    /// Starts the branches, or the input where there are none.
+    fn begin(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         if let State::Start = self.state {
             cx.breathe()?;
             self.state = match self.start(cx)? {
@@ -445,6 +447,28 @@ impl Operator for Gather<'_> {
                 }
             };
         }
+        Ok(())
+    }
+}
+
+impl Operator for Gather<'_> {
+    fn has_columns(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        self.begin(cx)?;
+        match &mut self.state {
+            State::Here(input) => input.has_columns(cx),
+            _ => Ok(false),
+        }
+    }
+
+    fn next_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
+        match &mut self.state {
+            State::Here(input) => input.next_columns(cx, out),
+            _ => Ok(false),
+        }
+    }
+
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        self.begin(cx)?;
         match &mut self.state {
             State::Start | State::End => Ok(false),
             State::Here(input) => input.next(cx, out),

@@ -19,20 +19,23 @@
 //! Invariant of the parts: which probe rows have met anybody is known by their number from part to part, so that what
 //! has met nobody is told once, after the last.
 
+mod probe_keys;
 mod spilled;
 
 use super::Operator;
 use super::hash::KeyEncoder;
 use super::join_filter::JoinFilter;
 use super::simple::Source;
-use crate::arena::{Address, Arena, KeyIndex, hash_of};
+use crate::arena::{Address, Arena};
 use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{holds, operand};
+use crate::key_index::{KeyIndex, hash_of};
 use crate::message::SqlError;
 use crate::rowcode;
 use binder::ir::{Expr, ExprKind};
 use planner::PhysicalJoin;
+use probe_keys::ProbeKeys;
 use spilled::{Spilled, key_part, partition_of};
 use types::Value;
 
@@ -151,6 +154,8 @@ struct BuiltRow {
 #[derive(Default)]
 struct Probe {
     batch: Batch,
+    /// Of the batch's rows.
+    keys: ProbeKeys,
     at: usize,
     open: bool,
     matched: bool,
@@ -205,12 +210,6 @@ impl Table {
         self.keys.find(key, hash_of(key)).map_or(0, |number| self.heads[number as usize])
     }
 
-    /// The same, and nobody else will find the rows of this key.
-    fn take_head(&mut self, key: &[u8]) -> u32 {
-        let head = self.keys.find(key, hash_of(key)).map(|n| &mut self.heads[n as usize]);
-        head.map_or(0, std::mem::take)
-    }
-
     fn clear(&mut self, cx: &mut Cx<'_>) {
         cx.release(self.held);
         *self = Table::default();
@@ -235,6 +234,17 @@ impl<'p> Shape<'p> {
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         out.clear();
+        self.push_key(left, row, out, cx)
+    }
+
+    /// Appends the key of a row to `out`; false, and part of it, when a part is NULL.
+    fn push_key(
+        &self,
+        left: bool,
+        row: &[Value],
+        out: &mut Vec<u8>,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
         let keys = if left { self.left_keys } else { self.right_keys };
         for (i, key) in keys.iter().enumerate() {
             let value = operand(key, row, cx)?;
@@ -395,7 +405,7 @@ impl<'p> HashJoin<'p> {
             return Ok(State::End);
         }
         // An estimate that is far off costs a table of the left side; no more than what the right one's might.
-        let far = kind != PhysicalJoin::Inner && 2.0 * self.estimates.0 <= self.estimates.1;
+        let far = 2.0 * self.estimates.0 <= self.estimates.1;
         if !ended && !far {
             return self.build_right(cx);
         }
@@ -535,16 +545,16 @@ impl<'p> HashJoin<'p> {
             if !ahead.next(side, cx, &mut self.probe.batch)? {
                 return Ok(false);
             }
-            self.probe.at = 0;
+            let Probe { batch, keys, at, .. } = &mut self.probe;
+            keys.load(&self.shape, by_left, batch, &self.table, cx);
+            *at = 0;
         }
-        let row = self.probe.batch.row(self.probe.at);
-        let known = self.shape.key(by_left, row, &mut self.probe.key, cx)?;
         // Without a residual all rows of a key meet somebody at once: they need not be met again.
         let once = !by_left && !self.shape.emits_pairs() && self.shape.residual.is_none();
-        self.probe.candidate = match known {
-            true if once => self.table.take_head(&self.probe.key),
-            true => self.table.head(&self.probe.key),
-            false => 0,
+        self.probe.candidate = match self.probe.keys.number(self.probe.at)? {
+            Some(number) if once => std::mem::take(&mut self.table.heads[number as usize]),
+            Some(number) => self.table.heads[number as usize],
+            None => 0,
         };
         self.probe.matched = false;
         self.probe.open = true;

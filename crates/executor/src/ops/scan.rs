@@ -6,9 +6,11 @@
 use super::Operator;
 use super::join_filter::{JoinFilter, Narrowing};
 use super::raw_filter::RawFilter;
-use super::reader::{Reader, is_whole};
+use super::raw_layout::RawLayout;
+use super::reader::Reader;
 use super::simple::put_off;
 use crate::batch::Batch;
+use crate::columns::{COLUMN_ROWS, Columns};
 use crate::cx::Cx;
 use crate::error::{engine_error, private_error};
 use crate::eval::{eval, holds};
@@ -272,47 +274,6 @@ impl<'p> TableScan<'p> {
     }
 }
 
-/// A row as it is stored: a table's, or an entry of an index that has all that is read.
-#[derive(Clone, Copy)]
-pub(super) struct RawLayout<'p> {
-    table: &'p TableDef,
-    index: Option<&'p catalog::IndexDef>,
-}
-
-impl RawLayout<'_> {
-    /// What a column has in rows that were written before it was added.
-    #[cold]
-    pub fn absent(&self, column: usize) -> Value {
-        match self.index {
-            None => self.table.columns[column].absent.clone(),
-            Some(_) => Value::Null,
-        }
-    }
-
-    #[inline]
-    pub fn layout(&self) -> &types::RowLayout {
-        match self.index {
-            Some(index) => &index.layout,
-            None => &self.table.layout,
-        }
-    }
-
-    /// See [`types::RowLayout::raw_key`]; columns as [`TableScan::raw_columns`] has them.
-    #[inline]
-    pub fn raw_key(&self, row: &[u8], columns: &[usize], out: &mut Vec<u8>) {
-        self.layout().raw_key(row, columns, out);
-    }
-
-    /// The value of such a column.
-    #[inline]
-    pub fn value(&self, row: &[u8], column: usize) -> Value {
-        match self.layout().decode_column(row, column) {
-            Some(value) => value,
-            None => self.absent(column),
-        }
-    }
-}
-
 /// Slots whose values must be there when these predicates are evaluated and somebody reads the `needed` ones.
 fn decoded<'e>(
     plan: &Scan,
@@ -363,8 +324,10 @@ impl<'p> TableScan<'p> {
 
     /// How the rows are stored that [`TableScan::visit`] shows.
     pub fn raw_layout(&self) -> RawLayout<'p> {
-        let table = &*self.plan.table;
-        RawLayout { table, index: self.plan.index.map(|at| &table.indexes[at]) }
+        match self.plan.index {
+            None => RawLayout::of_table(&self.plan.table),
+            Some(at) => RawLayout::of_rows(&self.plan.table.indexes[at].layout),
+        }
     }
 
     /// Where the columns of these slots are in a stored row.
@@ -453,7 +416,7 @@ impl<'p> TableScan<'p> {
                     left_out += 1;
                     return left_out < ROWS_AT_ONCE;
                 }
-                let whole = is_whole(&layout, row);
+                let whole = layout.is_whole(row);
                 let value = |reader: &Reader| reader.value(&layout, row, whole);
                 out.values_mut().extend(readers.iter().map(value));
                 out.finish_row();
@@ -619,6 +582,31 @@ impl Operator for TableScan<'_> {
         }
     }
 
+    fn has_columns(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        Ok(self.width() == self.shown.len() && self.is_raw(cx)?)
+    }
+
+    fn next_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
+        let layout = self.raw_layout();
+        let readers = self.readers(&layout);
+        out.start(readers.len(), |i| {
+            (layout.layout().columns()[readers[i].place()], readers[i].is_read())
+        });
+        loop {
+            let more = self.visit(cx, |row| {
+                let whole = layout.is_whole(row);
+                for (reader, column) in readers.iter().zip(out.add_row()) {
+                    reader.put(&layout, row, whole, column);
+                }
+                out.len() < COLUMN_ROWS
+            })?;
+            cx.breathe()?;
+            if out.len() > 0 || !more {
+                return Ok(out.len() > 0);
+            }
+        }
+    }
+
     fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
         self.state = State::Start;
         self.late = None;
@@ -637,7 +625,7 @@ impl Operator for TableScan<'_> {
             None => self.narrowings.clear(),
             Some(filter) if plain => {
                 let columns = self.raw_columns(filter.slots());
-                self.narrowings.push(Narrowing::new(filter, columns));
+                self.narrowings.push(Narrowing::new(filter, columns, &self.raw_layout()));
             }
             Some(_) => {}
         }
@@ -653,9 +641,7 @@ fn qualifies(
     row: &[u8],
 ) -> bool {
     filter.is_none_or(|filter| filter.passes(row))
-        && narrowings
-            .iter_mut()
-            .all(|narrowing| narrowing.passes(|column| layout.value(row, column)))
+        && narrowings.iter_mut().all(|narrowing| narrowing.passes(layout, row))
 }
 
 /// From an entry of an index to its row.
