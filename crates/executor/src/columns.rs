@@ -9,6 +9,7 @@
 //! Promise: [`Column::value`] is the value that the row's own column has. A column that nobody reads is kept by nobody: its
 //! values are NULL. Invariant: a column that is read has an entry for each row, and where it may be NULL a mark.
 
+use types::collation::Rule;
 use types::{Decimal, RowColumn, SqlType, Value};
 
 /// Rows of a batch of columns.
@@ -25,8 +26,21 @@ pub(crate) struct Columns {
 pub(crate) struct Column {
     pub of: RowColumn,
     pub data: Data,
+    /// Texts come as values, not as they are stored.
+    computed: bool,
     /// Rows that are NULL; none are where it is empty.
     nulls: Vec<bool>,
+}
+
+/// What a column is to hold.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// Nothing: nobody reads it.
+    Unread,
+    /// What is stored in such a column.
+    Stored(RowColumn),
+    /// Values of a type, of whatever collation.
+    Computed(SqlType),
 }
 
 /// What a column's rows have; 0 or nothing where they are NULL.
@@ -38,20 +52,30 @@ pub(crate) enum Data {
 }
 
 impl Columns {
-    /// Empties it. The first time columns are made by `column`, which says what they are and whether anybody reads them.
-    pub fn start(&mut self, width: usize, column: impl Fn(usize) -> (RowColumn, bool)) {
+    /// Empties it. The first time columns are made, as `kind` says.
+    pub fn start(&mut self, width: usize, kind: impl Fn(usize) -> Kind) {
         self.len = 0;
         if self.columns.len() == width {
             self.columns.iter_mut().for_each(Column::clear);
             return;
         }
-        let new = |(of, is_read)| Column { of, data: Data::of(of.ty, is_read), nulls: Vec::new() };
-        self.columns = (0..width).map(|i| new(column(i))).collect();
+        self.columns = (0..width).map(|i| Column::new(kind(i))).collect();
+    }
+
+    /// The columns, each of which then gets as many entries: the rows are closed.
+    pub fn add_rows(&mut self, rows: usize) -> &mut [Column] {
+        self.len += rows;
+        &mut self.columns
     }
 
     /// Rows in it.
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// Columns in it; none before it was started.
+    pub fn width(&self) -> usize {
+        self.columns.len()
     }
 
     /// The columns, each of which then gets an entry, and the row is closed.
@@ -65,6 +89,11 @@ impl Columns {
         &self.columns[slot as usize]
     }
 
+    /// What its rows take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(Column::bytes).sum()
+    }
+
     /// Appends the values of a row to `out`.
     pub fn push_row(&self, row: usize, out: &mut Vec<Value>) {
         out.extend(self.columns.iter().map(|column| column.value(row)));
@@ -72,10 +101,9 @@ impl Columns {
 }
 
 impl Data {
-    fn of(ty: SqlType, is_read: bool) -> Data {
+    fn of(ty: SqlType, computed: bool) -> Data {
         match ty {
-            _ if !is_read => Data::Unread,
-            SqlType::Char(_) | SqlType::VarChar(_) => {
+            SqlType::Char(_) | SqlType::VarChar(_) if !computed => {
                 Data::Texts { bytes: Vec::new(), ends: Vec::new() }
             }
             _ if has_units(ty) => Data::Units(Vec::new()),
@@ -87,8 +115,9 @@ impl Data {
 /// Whether the values of a type are numbers of 64 bits.
 fn has_units(ty: SqlType) -> bool {
     match ty {
-        SqlType::Decimal { precision, .. } => precision <= 18,
-        SqlType::Bit | SqlType::Date | SqlType::Money | SqlType::SmallMoney => true,
+        // Those of more digits become values where one is met that does not fit.
+        SqlType::Decimal { .. } | SqlType::Bit | SqlType::Date => true,
+        SqlType::Money | SqlType::SmallMoney => true,
         _ => ty.is_integer(),
     }
 }
@@ -125,6 +154,67 @@ fn units_of(ty: SqlType, value: &Value) -> Option<i64> {
 }
 
 impl Column {
+    fn new(kind: Kind) -> Column {
+        let (of, computed) = match kind {
+            Kind::Stored(of) => (of, false),
+            Kind::Computed(ty) => (RowColumn { ty, nullable: true, rule: Rule::CiAs }, true),
+            Kind::Unread => {
+                (RowColumn { ty: SqlType::Bit, nullable: true, rule: Rule::CiAs }, true)
+            }
+        };
+        let data = match kind {
+            Kind::Unread => Data::Unread,
+            _ => Data::of(of.ty, computed),
+        };
+        Column { of, data, computed, nulls: Vec::new() }
+    }
+
+    fn bytes(&self) -> usize {
+        let own = match &self.data {
+            Data::Unread => 0,
+            Data::Units(units) => size_of_val(&units[..]),
+            Data::Texts { bytes, ends } => bytes.len() + size_of_val(&ends[..]),
+            Data::Values(values) => crate::cx::row_bytes(values),
+        };
+        own + self.nulls.len()
+    }
+
+    /// What it holds, where some of its rows may be missing.
+    pub fn kind(&self) -> Kind {
+        match (&self.data, self.computed) {
+            (Data::Unread, _) => Kind::Unread,
+            (_, false) => Kind::Stored(RowColumn { nullable: true, ..self.of }),
+            (_, true) => Kind::Computed(self.of.ty),
+        }
+    }
+
+    /// Appends the entries of these rows of a column of the same kind; None: NULL.
+    pub fn gather(&mut self, from: &Column, rows: impl Iterator<Item = Option<usize>>) {
+        match (&mut self.data, &from.data) {
+            (Data::Unread, _) => {}
+            (Data::Units(units), Data::Units(all)) => {
+                for row in rows {
+                    let row = row.filter(|row| !from.is_null(*row));
+                    units.push(row.map_or(0, |row| all[row]));
+                    self.nulls.push(row.is_none());
+                }
+            }
+            (Data::Texts { bytes, ends }, Data::Texts { bytes: all, ends: of_all })
+                if from.of.rule == self.of.rule =>
+            {
+                for row in rows {
+                    let row = row.filter(|row| !from.is_null(*row));
+                    bytes.extend_from_slice(row.map_or(&[], |row| cell(all, of_all, row)));
+                    ends.push(bytes.len() as u32);
+                    self.nulls.push(row.is_none());
+                }
+            }
+            _ => {
+                rows.for_each(|row| self.push_value(row.map_or(Value::Null, |row| from.value(row))))
+            }
+        }
+    }
+
     fn clear(&mut self) {
         self.nulls.clear();
         match &mut self.data {
@@ -135,7 +225,21 @@ impl Column {
                 ends.clear();
             }
             // Perhaps only those of the last batch.
-            Data::Values(_) => self.data = Data::of(self.of.ty, true),
+            Data::Values(_) => self.data = Data::of(self.of.ty, self.computed),
+        }
+    }
+
+    /// Keeps the first rows.
+    pub fn truncate(&mut self, rows: usize) {
+        self.nulls.truncate(rows);
+        match &mut self.data {
+            Data::Unread => {}
+            Data::Units(units) => units.truncate(rows),
+            Data::Texts { bytes, ends } => {
+                ends.truncate(rows);
+                bytes.truncate(ends.last().map_or(0, |end| *end as usize));
+            }
+            Data::Values(values) => values.truncate(rows),
         }
     }
 
@@ -245,11 +349,10 @@ pub(crate) fn cell<'b>(bytes: &'b [u8], ends: &[u32], row: usize) -> &'b [u8] {
 mod tests {
     use super::*;
     use types::Len;
-    use types::collation::Rule;
 
     fn columns(ty: SqlType, nullable: bool) -> Columns {
         let mut columns = Columns::default();
-        columns.start(1, |_| (RowColumn { ty, nullable, rule: Rule::CiAs }, true));
+        columns.start(1, |_| Kind::Stored(RowColumn { ty, nullable, rule: Rule::CiAs }));
         columns
     }
 
@@ -277,6 +380,28 @@ mod tests {
             all.start(1, |_| unreachable!());
             all.add_row()[0].push_value(value.clone());
             assert_eq!(all.column(0).value(0), value, "{ty}");
+        }
+    }
+
+    #[test]
+    fn rows_are_gathered_with_gaps() {
+        for ty in [SqlType::Int, SqlType::VarChar(Len::N(9)), SqlType::Float] {
+            let mut all = columns(ty, true);
+            let value = |n: i32| match ty {
+                SqlType::Int => Value::Int(n),
+                SqlType::Float => Value::Float(n.into()),
+                _ => Value::str(&n.to_string()),
+            };
+            (0..5).for_each(|n| all.add_row()[0].push_value(value(n)));
+            all.add_row()[0].push_null();
+            for kind in [all.column(0).kind(), Kind::Computed(ty)] {
+                let mut some = Columns::default();
+                some.start(1, |_| kind);
+                let rows = [Some(3), None, Some(0), Some(5)];
+                some.add_rows(4)[0].gather(all.column(0), rows.into_iter());
+                let found: Vec<Value> = (0..4).map(|row| some.column(0).value(row)).collect();
+                assert_eq!(found, [value(3), Value::Null, value(0), Value::Null], "{ty}");
+            }
         }
     }
 

@@ -19,8 +19,10 @@ mod hash;
 mod hash_join;
 mod join;
 mod join_filter;
+mod key_columns;
 mod merge_join;
 mod metered;
+mod project;
 mod put_off;
 mod raw_filter;
 mod raw_layout;
@@ -103,7 +105,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
         }
         Op::Project { input, exprs } => {
             let needed = slots::of_exprs(exprs.iter(), input.types.len());
-            Box::new(simple::Project::new(build_for(input, Some(&needed)), exprs))
+            Box::new(project::Project::new(build_for(input, Some(&needed)), exprs))
         }
         Op::Gather { input, maxdop, forced, cost } => {
             let spec = exchange::Spec { input, maxdop: *maxdop, forced: *forced, cost: *cost };
@@ -139,8 +141,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
                 *kind,
                 build_for(left, of_left),
                 build_for(right, of_right),
-                (left.types.len(), right.types.len()),
-                (left.rows, right.rows),
+                (left, right),
                 left_keys,
                 right_keys,
                 residual.as_ref(),

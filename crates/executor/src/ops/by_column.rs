@@ -7,24 +7,19 @@
 use super::accumulate::Accumulator;
 use super::exact::Exact;
 use super::grouping::Grouping;
-use super::hash::{KeyEncoder, of_eight, of_four};
-use crate::columns::{Column, Columns, Data, cell};
+use super::hash::KeyEncoder;
+use super::key_columns::KeyColumns;
+use crate::columns::Columns;
 use crate::cx::Cx;
 use crate::message::SqlError;
 use binder::ir::{AggFunc, Expr, ExprKind};
 use planner::Agg;
-use types::collation::{Rule, sort_key_into};
-use types::{SqlType, Value};
+use types::Value;
 
 /// See the file's first lines.
 pub(super) struct ByColumn {
-    group: Vec<u32>,
+    keys: KeyColumns,
     args: Vec<Arg>,
-    /// The keys of the batch's rows, one behind the other, and where each ends.
-    bytes: Vec<u8>,
-    ends: Vec<u32>,
-    /// Key parts of one column, before they stand beside the others.
-    parts: Vec<Part>,
     /// Some argument of the batch is the evaluator's.
     by_row: bool,
     row: Vec<Value>,
@@ -36,15 +31,6 @@ enum Arg {
     Rows,
     Exact(Exact),
     Slot(u32),
-}
-
-/// How a column's part of a key is had.
-#[derive(Clone, Copy)]
-enum Part {
-    Four,
-    Eight,
-    Text,
-    Value,
 }
 
 /// The group of a row that is not kept.
@@ -69,11 +55,8 @@ impl ByColumn {
             }
         };
         Some(ByColumn {
-            group: group.iter().map(slot).collect::<Option<_>>()?,
+            keys: KeyColumns::new(group.iter().map(slot).collect::<Option<_>>()?),
             args: aggs.iter().map(arg).collect::<Option<_>>()?,
-            bytes: Vec::new(),
-            ends: Vec::new(),
-            parts: Vec::new(),
             by_row: false,
             row: Vec::new(),
         })
@@ -87,33 +70,23 @@ impl ByColumn {
                 self.by_row |= !exact.load(columns);
             }
         }
-        self.bytes.clear();
-        self.ends.clear();
-        let part = |(i, slot): (usize, &u32)| part(encoder.ty(i), columns.column(*slot));
-        self.parts.clear();
-        self.parts.extend(self.group.iter().enumerate().map(part));
-        for row in 0..columns.len() {
-            for (i, (slot, part)) in self.group.iter().zip(&self.parts).enumerate() {
-                push_part(encoder, i, columns.column(*slot), *part, row, &mut self.bytes);
-            }
-            self.ends.push(self.bytes.len() as u32);
-        }
+        self.keys.load(encoder, columns);
     }
 
     /// The key of a row.
     #[inline]
     pub fn key(&self, row: usize) -> &[u8] {
-        cell(&self.bytes, &self.ends, row)
+        self.keys.key(row)
     }
 
     /// The keys of all rows.
     pub fn keys(&self) -> impl Iterator<Item = Option<&[u8]>> + Clone {
-        (0..self.ends.len()).map(|row| Some(self.key(row)))
+        self.keys.keys()
     }
 
     /// Appends the values of a row's group to `out`.
     pub fn push_group(&self, columns: &Columns, row: usize, out: &mut Vec<Value>) {
-        out.extend(self.group.iter().map(|slot| columns.column(*slot).value(row)));
+        out.extend(self.keys.slots().iter().map(|slot| columns.column(*slot).value(row)));
     }
 
     /// The rows of the batch are taken by the aggregates of their groups, whose states lie one behind the other.
@@ -163,51 +136,15 @@ impl ByColumn {
     }
 }
 
-/// How the parts of a key of this type are had from the column.
-fn part(ty: SqlType, column: &Column) -> Part {
-    match (&column.data, ty) {
-        (Data::Units(_), SqlType::Int | SqlType::Date) if column.of.ty == ty => Part::Four,
-        (Data::Units(_), SqlType::BigInt) if column.of.ty == ty => Part::Eight,
-        (Data::Texts { .. }, _) if column.of.rule == Rule::CiAs => Part::Text,
-        _ => Part::Value,
-    }
-}
-
-/// Appends a row's part of a key, as [`KeyEncoder::push`] does.
-#[inline]
-fn push_part(
-    encoder: &KeyEncoder,
-    i: usize,
-    column: &Column,
-    part: Part,
-    row: usize,
-    out: &mut Vec<u8>,
-) {
-    match (part, &column.data) {
-        _ if column.is_null(row) => encoder.push(i, &Value::Null, out),
-        (Part::Four, Data::Units(units)) => out.extend_from_slice(&of_four(units[row] as i32)),
-        (Part::Eight, Data::Units(units)) => out.extend_from_slice(&of_eight(units[row])),
-        (Part::Text, Data::Texts { bytes, ends }) => {
-            let text = cell(bytes, ends, row);
-            match std::str::from_utf8(text) {
-                Ok(text) if text.is_ascii() => {
-                    out.push(1);
-                    sort_key_into(text, out);
-                }
-                _ => encoder.push(i, &column.value(row), out),
-            }
-        }
-        _ => encoder.push(i, &column.value(row), out),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::Kind;
     use crate::functions::tests::NoSession;
     use binder::ir::ArithOp;
     use std::collections::BTreeMap;
-    use types::{Decimal, Len, RowColumn};
+    use types::collation::Rule;
+    use types::{Decimal, Len, RowColumn, SqlType};
 
     struct Dice(u64);
 
@@ -305,7 +242,7 @@ mod tests {
         let (mut columns, mut states, mut keys) = (Columns::default(), Vec::new(), Vec::new());
         let column = |i: usize| RowColumn { ty: types()[i], nullable: true, rule: Rule::CiAs };
         for rows in rows.chunks(7) {
-            columns.start(types().len(), |i| (column(i), true));
+            columns.start(types().len(), |i| Kind::Stored(column(i)));
             for row in rows {
                 for (column, value) in columns.add_row().iter_mut().zip(row) {
                     column.push_value(value.clone());

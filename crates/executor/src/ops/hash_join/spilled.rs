@@ -1,6 +1,8 @@
 //! A hash join both of whose sides are in files: a partition at a time, as often as its build side needs.
 
-use super::{Going, Probe, Shape, Table};
+use super::probe::Probe;
+use super::shape::{Going, Shape};
+use super::table::Table;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::key_index::hash_of;

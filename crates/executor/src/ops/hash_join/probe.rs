@@ -1,13 +1,32 @@
-//! The keys of a batch that probes, all looked for at once: the table's lines of memory are waited for together.
+//! The row that is being joined, and the keys of its batch, all looked for at once: the table's lines of memory are waited
+//! for together.
 //!
 //! Promise: a key that cannot be computed is an error when it is its row's turn.
 
-use super::{Shape, Table};
+use super::shape::Shape;
+use super::table::Table;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::message::SqlError;
+use types::Value;
 
-/// See the file's first lines.
+/// The row that is being joined.
+#[derive(Default)]
+pub(super) struct Probe {
+    pub batch: Batch,
+    /// Of the batch's rows.
+    pub keys: ProbeKeys,
+    pub at: usize,
+    pub open: bool,
+    pub matched: bool,
+    /// The candidate to look at next.
+    pub candidate: u32,
+    pub key: Vec<u8>,
+    pub row: Vec<u8>,
+    pub scratch: Vec<Value>,
+}
+
+/// The keys of a batch that probes.
 #[derive(Default)]
 pub(super) struct ProbeKeys {
     bytes: Vec<u8>,
