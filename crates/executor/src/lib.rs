@@ -13,6 +13,7 @@ mod message;
 mod sink;
 
 mod arena;
+mod key_index;
 mod memory;
 mod rowcode;
 mod spill;
@@ -40,6 +41,7 @@ mod write;
 
 pub mod applock;
 mod batch;
+mod columns;
 mod cx;
 mod error;
 mod eval;

@@ -6,21 +6,26 @@
 
 mod accumulate;
 mod aggregate;
+mod by_column;
 mod distinct;
 mod elsewhere;
 mod exact;
 mod exchange;
 mod fold;
 mod frame;
+mod grouping;
 mod grouping_sets;
 mod hash;
 mod hash_join;
 mod join;
 mod join_filter;
+mod key_columns;
 mod merge_join;
 mod metered;
+mod project;
 mod put_off;
 mod raw_filter;
+mod raw_layout;
 mod reader;
 mod recursive;
 mod row_store;
@@ -31,10 +36,12 @@ mod set;
 mod simple;
 mod slots;
 mod sort;
+mod stream_aggregate;
 mod window;
 mod window_values;
 
 use crate::batch::Batch;
+use crate::columns::Columns;
 use crate::cx::Cx;
 use crate::message::SqlError;
 use join_filter::JoinFilter;
@@ -51,6 +58,17 @@ pub(crate) trait Operator {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError>;
     /// Starts over.
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError>;
+    /// Whether rows are to be had by [`Operator::next_columns`], and then not by `next`, until `rewind`. Asked before the
+    /// first of them.
+    fn has_columns(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let _ = cx;
+        Ok(false)
+    }
+    /// The next rows as columns, up to [`crate::columns::COLUMN_ROWS`] of them. False at the end.
+    fn next_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
+        let _ = (cx, out);
+        stdx::fatal!("rows are asked for as columns of who has none")
+    }
     /// From now on rows that do not pass the filter may be left out: whoever asks has no use for them. None: all are
     /// wanted again. Who does not know how does nothing.
     fn narrow(&mut self, filter: Option<&JoinFilter>) {
@@ -87,7 +105,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
         }
         Op::Project { input, exprs } => {
             let needed = slots::of_exprs(exprs.iter(), input.types.len());
-            Box::new(simple::Project::new(build_for(input, Some(&needed)), exprs))
+            Box::new(project::Project::new(build_for(input, Some(&needed)), exprs))
         }
         Op::Gather { input, maxdop, forced, cost } => {
             let spec = exchange::Spec { input, maxdop: *maxdop, forced: *forced, cost: *cost };
@@ -123,8 +141,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
                 *kind,
                 build_for(left, of_left),
                 build_for(right, of_right),
-                (left.types.len(), right.types.len()),
-                (left.rows, right.rows),
+                (left, right),
                 left_keys,
                 right_keys,
                 residual.as_ref(),
@@ -151,9 +168,9 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
                 (AggStrategy::Hash, None) => {
                     Box::new(aggregate::HashAggregate::new(source, group, aggs, *weight, *scalar))
                 }
-                (AggStrategy::Stream, None) => {
-                    Box::new(aggregate::StreamAggregate::new(source, group, aggs, *weight, *scalar))
-                }
+                (AggStrategy::Stream, None) => Box::new(stream_aggregate::StreamAggregate::new(
+                    source, group, aggs, *weight, *scalar,
+                )),
             }
         }
         Op::Sort { input, keys } => Box::new(sort::Sort::new(build(input), keys, None, width)),

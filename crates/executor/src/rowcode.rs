@@ -7,6 +7,7 @@
 //! value = tag u8, then: nothing (NULL) | the number, little-endian | u32 length and bytes
 //! ```
 
+use crate::columns::Column;
 use types::{DateTime, DateTime2, DateTimeOffset, Decimal, SqlType, Text, Value, Variant};
 
 /// Appends a row.
@@ -183,6 +184,34 @@ pub(crate) fn decode_value(bytes: &mut &[u8]) -> Value {
     }
 }
 
+/// Takes one value off the front, into a column.
+#[inline]
+pub(crate) fn decode_into(bytes: &mut &[u8], column: &mut Column) {
+    match (bytes[0], column.of.ty) {
+        (0, _) => {
+            *bytes = &bytes[1..];
+            column.push_null();
+        }
+        (4, SqlType::Int) => {
+            take::<1>(bytes);
+            column.push_units(i32::from_le_bytes(take(bytes)).into());
+        }
+        (12, SqlType::Date) => {
+            take::<1>(bytes);
+            column.push_units(i32::from_le_bytes(take(bytes)).into());
+        }
+        (5, SqlType::BigInt) => {
+            take::<1>(bytes);
+            column.push_units(i64::from_le_bytes(take(bytes)));
+        }
+        (6, SqlType::Decimal { precision: p @ 0..=18, scale, .. }) if bytes[1..3] == [p, scale] => {
+            take::<3>(bytes);
+            column.push_units(i128::from_le_bytes(take(bytes)) as i64);
+        }
+        _ => column.push_value(decode_value(bytes)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,5 +249,18 @@ mod tests {
         assert_eq!(back, row);
         let rule = |v: &Value| v.rule();
         assert!(back.iter().map(rule).eq(row.iter().map(rule)));
+        // And into columns, of the values' own types and of others.
+        for other in [false, true] {
+            let mut columns = crate::columns::Columns::default();
+            columns.start(row.len(), |i| {
+                let ty = if other { SqlType::Xml } else { row[i].natural_type() };
+                crate::columns::Kind::Computed(ty)
+            });
+            let mut bytes = &bytes[..];
+            columns.add_row().iter_mut().for_each(|column| decode_into(&mut bytes, column));
+            back.clear();
+            columns.push_row(0, &mut back);
+            assert_eq!((&back, bytes.len()), (&row, 0));
+        }
     }
 }

@@ -3,9 +3,9 @@
 //! Promise: an uncorrelated subquery runs once per statement. Its kept rows are their first slots only; IN looks its
 //! needle up among them.
 
-use crate::arena::{KeyIndex, hash_of};
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval as eval_expr, order, satisfies};
+use crate::key_index::{KeyIndex, hash_of};
 use crate::message::SqlError;
 use crate::ops::{self, KeyEncoder};
 use binder::ir::{CompareOp, SubPlanId, SubqueryKind};

@@ -54,10 +54,13 @@ impl Lowering {
         let keys = common_order(left, right, &pairs);
         if !keys.is_empty() {
             let (l, r) = (left.node.rows, right.node.rows);
-            // The hash table may be made of either side of an inner join.
+            // The hash table is made of the smaller side, but of a full join's right one; and a filter of its keys goes
+            // to the other side, unless that has to tell who meets nobody.
+            let (build, probe) = (l.min(r), l.max(r));
             let hash = match kind {
-                PhysicalJoin::Inner => cost::hash(l.min(r), l.max(r)),
-                _ => cost::hash(r, l),
+                PhysicalJoin::Full => cost::hash(r, l),
+                PhysicalJoin::Left | PhysicalJoin::Anti if r < l => cost::hash(build, probe),
+                _ => cost::hash_filtered(build, probe),
             };
             let pays = self.facts.is_large() && cost::merge(l, r) < hash;
             let chosen = is_asked_for || pays;

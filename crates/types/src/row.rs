@@ -279,7 +279,7 @@ impl RowLayout {
         if self.is_null(row, i) {
             return Some(Value::Null);
         }
-        Some(column_value(&self.columns[i], self.raw(row, i)))
+        Some(self.columns[i].value(self.raw(row, i)))
     }
 
     /// Appends to `out` what tells apart the rows by these columns: their stored bytes. Two rows of this layout give
@@ -326,7 +326,7 @@ impl RowLayout {
 
     /// The value of column `i` from its stored form.
     pub fn decode_variable(&self, i: usize, stored: &[u8]) -> Value {
-        column_value(&self.columns[i], stored)
+        self.columns[i].value(stored)
     }
 
     /// Can a row of this layout be larger than a row may be, so that columns of it must lie outside?
@@ -604,21 +604,23 @@ fn put_variable(ty: SqlType, rule: Rule, value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// The value of a column in stored bytes, under the column's rule.
-#[inline]
-fn column_value(column: &RowColumn, cell: &[u8]) -> Value {
-    if column.rule == Rule::CiAs {
-        return get_value(column.ty, cell);
-    }
-    let page = column.rule.code_page();
-    let apart = page != CodePage::Cp1252 && column.ty.is_character() && !column.ty.is_unicode();
-    let value = match apart && !cell.is_ascii() {
-        true => Value::Str(page.decode(cell).into()),
-        false => get_value(column.ty, cell),
-    };
-    match value {
-        Value::Str(text) => Value::Str(text.with_rule(column.rule)),
-        other => other,
+impl RowColumn {
+    /// The value of a column in stored bytes, under the column's rule.
+    #[inline]
+    pub fn value(&self, cell: &[u8]) -> Value {
+        if self.rule == Rule::CiAs {
+            return get_value(self.ty, cell);
+        }
+        let page = self.rule.code_page();
+        let apart = page != CodePage::Cp1252 && self.ty.is_character() && !self.ty.is_unicode();
+        let value = match apart && !cell.is_ascii() {
+            true => Value::Str(page.decode(cell).into()),
+            false => get_value(self.ty, cell),
+        };
+        match value {
+            Value::Str(text) => Value::Str(text.with_rule(self.rule)),
+            other => other,
+        }
     }
 }
 

@@ -25,8 +25,11 @@ pub(super) struct Spec {
 #[derive(Debug, Clone)]
 pub(super) struct Accumulator {
     state: State,
-    seen: Option<Seen>,
+    seen: Option<Box<Seen>>,
 }
+
+// One line of memory: a grouping's states are met in any order.
+const _: () = assert!(size_of::<Accumulator>() <= 64);
 
 /// The values that a DISTINCT has met: numbers and dates as they are, others by their keys.
 #[derive(Debug, Clone)]
@@ -78,18 +81,21 @@ enum State {
     Extreme(Value),
     /// The XOR of the values; None before the first.
     Checksum(Option<i32>),
-    /// STRING_AGG: the pieces with their places in the order, and what goes between. A percentile: the values likewise,
-    /// and the share.
-    Joined {
-        pieces: Vec<(Box<[u8]>, Value)>,
-        separator: Value,
-    },
+    Joined(Box<Joined>),
     /// Welford's running mean and squared distance.
     Moments {
         count: i64,
         mean: f64,
         squares: f64,
     },
+}
+
+/// STRING_AGG: the pieces with their places in the order, and what goes between. A percentile: the values likewise, and
+/// the share.
+#[derive(Debug, Clone, Default)]
+struct Joined {
+    pieces: Vec<(Box<[u8]>, Value)>,
+    separator: Value,
 }
 
 impl Accumulator {
@@ -105,10 +111,10 @@ impl Accumulator {
                 State::Moments { count: 0, mean: 0.0, squares: 0.0 }
             }
             AggFunc::StringAgg | AggFunc::PercentileCont | AggFunc::PercentileDisc => {
-                State::Joined { pieces: Vec::new(), separator: Value::Null }
+                State::Joined(Box::default())
             }
         };
-        Accumulator { state, seen: spec.distinct.then(|| Seen::new(spec.arg)) }
+        Accumulator { state, seen: spec.distinct.then(|| Box::new(Seen::new(spec.arg))) }
     }
 
     /// COUNT(*) takes rows.
@@ -164,7 +170,8 @@ impl Accumulator {
         key: &[u8],
         between: impl FnOnce() -> Result<Value, SqlError>,
     ) -> Result<(), SqlError> {
-        if let (State::Joined { pieces, separator }, false) = (&mut self.state, value.is_null()) {
+        if let (State::Joined(joined), false) = (&mut self.state, value.is_null()) {
+            let Joined { pieces, separator } = &mut **joined;
             if pieces.is_empty() {
                 *separator = between()?;
             }
@@ -199,11 +206,11 @@ impl Accumulator {
                 *squares += s + delta * delta * n * k / (n + k);
                 *count += c;
             }
-            (State::Joined { pieces, separator }, State::Joined { pieces: more, separator: s }) => {
-                if pieces.is_empty() {
-                    *separator = s.clone();
+            (State::Joined(joined), State::Joined(more)) => {
+                if joined.pieces.is_empty() {
+                    joined.separator = more.separator.clone();
                 }
-                pieces.extend_from_slice(more);
+                joined.pieces.extend_from_slice(&more.pieces);
             }
             _ => {}
         }
@@ -244,7 +251,7 @@ impl Accumulator {
                     *best = value.clone();
                 }
             }
-            State::Joined { pieces, .. } => pieces.push((Box::default(), value.clone())),
+            State::Joined(joined) => joined.pieces.push((Box::default(), value.clone())),
             State::Moments { count, mean, squares } => {
                 let x = crate::functions::real(value);
                 *count += 1;
@@ -265,9 +272,9 @@ impl Accumulator {
             },
             State::Extreme(value) => Ok(value.clone()),
             State::Checksum(sum) => Ok(Value::from(*sum)),
-            State::Joined { pieces, separator } => match spec.func {
-                AggFunc::StringAgg => joined(spec, pieces, separator),
-                _ => percentile(spec, pieces, separator),
+            State::Joined(all) => match spec.func {
+                AggFunc::StringAgg => joined(spec, &all.pieces, &all.separator),
+                _ => percentile(spec, &all.pieces, &all.separator),
             },
             State::Exact { count: 0, .. } | State::Approximate { count: 0, .. } => Ok(Value::Null),
             State::Exact { sum, count } => exact(spec, *sum, *count),

@@ -6,6 +6,7 @@
 //! NULL out.
 
 use crate::batch::Batch;
+use crate::columns::{Columns, Data};
 use binder::ir::{ArithOp, CastMode, Expr, ExprKind};
 use types::{SqlType, Value};
 
@@ -37,6 +38,53 @@ enum Node {
     },
 }
 
+/// Rows whose numbers can be had slot by slot.
+pub(super) trait Slots {
+    fn rows(&self) -> usize;
+    /// Appends the units of a slot to `out`; what is NULL is marked, and 0. None where one does not fit.
+    fn push_units(&self, slot: u32, nulls: &mut [bool], out: &mut Vec<i64>) -> Option<()>;
+}
+
+impl Slots for Batch {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn push_units(&self, slot: u32, nulls: &mut [bool], out: &mut Vec<i64>) -> Option<()> {
+        for (row, null) in self.rows().zip(nulls) {
+            let value = &row[slot as usize];
+            if value.is_null() {
+                *null = true;
+                out.push(0);
+            } else {
+                out.push(units(value)?);
+            }
+        }
+        Some(())
+    }
+}
+
+impl Slots for Columns {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn push_units(&self, slot: u32, nulls: &mut [bool], out: &mut Vec<i64>) -> Option<()> {
+        let column = self.column(slot);
+        nulls.iter_mut().zip(column.nulls()).for_each(|(null, of_column)| *null |= of_column);
+        match &column.data {
+            Data::Units(units) => out.extend_from_slice(units),
+            Data::Values(values) => {
+                for value in values {
+                    out.push(if value.is_null() { 0 } else { units(value)? });
+                }
+            }
+            Data::Unread | Data::Texts { .. } => return None,
+        }
+        Some(())
+    }
+}
+
 impl Exact {
     /// None where the expression is of another kind.
     pub fn new(e: &Expr) -> Option<Exact> {
@@ -44,9 +92,9 @@ impl Exact {
     }
 
     /// Computes the values of a batch. False: the evaluator must.
-    pub fn load(&mut self, batch: &Batch) -> bool {
+    pub fn load(&mut self, batch: &impl Slots) -> bool {
         self.nulls.clear();
-        self.nulls.resize(batch.len(), false);
+        self.nulls.resize(batch.rows(), false);
         self.values.clear();
         self.root.eval(batch, &mut self.nulls, &mut self.values).is_some()
     }
@@ -122,20 +170,10 @@ fn units(value: &Value) -> Option<i64> {
 
 impl Node {
     /// Appends the values of a batch to `out`; what is NULL is marked, and 0. None where the evaluator must do it.
-    fn eval(&mut self, batch: &Batch, nulls: &mut [bool], out: &mut Vec<i64>) -> Option<()> {
+    fn eval(&mut self, batch: &impl Slots, nulls: &mut [bool], out: &mut Vec<i64>) -> Option<()> {
         match self {
-            Node::Slot(slot) => {
-                for (row, null) in batch.rows().zip(nulls) {
-                    let value = &row[*slot as usize];
-                    if value.is_null() {
-                        *null = true;
-                        out.push(0);
-                    } else {
-                        out.push(units(value)?);
-                    }
-                }
-            }
-            Node::Const(n) => out.resize(batch.len(), *n),
+            Node::Slot(slot) => batch.push_units(*slot, nulls, out)?,
+            Node::Const(n) => out.resize(batch.rows(), *n),
             Node::Arith { op, left, right, up, most, scratch } => {
                 left.eval(batch, nulls, out)?;
                 scratch.clear();

@@ -16,6 +16,7 @@ use super::Operator;
 use super::join_filter::JoinFilter;
 use super::simple::Source;
 use crate::batch::{BATCH_ROWS, Batch};
+use crate::columns::{Columns, Kind};
 use crate::cx::{Cx, Environment, Lent, cancelled};
 use crate::error::engine_error;
 use crate::message::SqlError;
@@ -86,13 +87,22 @@ struct Exchange {
     filters: OnceLock<Vec<JoinFilter>>,
     /// Slots that somebody above reads; None: all.
     needed: Option<Vec<bool>>,
+    /// Whoever takes rows has a use for columns.
+    by_column: bool,
+}
+
+/// What passes at a time.
+enum Piece {
+    Rows(Batch),
+    Columns(Columns),
 }
 
 #[derive(Default)]
 struct Queue {
-    full: VecDeque<Batch>,
+    full: VecDeque<Piece>,
     /// Buffers to be used again.
     empty: Vec<Batch>,
+    empty_columns: Vec<Columns>,
     running: usize,
     error: Option<SqlError>,
     /// What branches have seen of others' commits for the batches that they have handed over.
@@ -132,9 +142,9 @@ impl Parts {
 }
 
 impl Exchange {
-    /// Hands a batch over, of rows read by a transaction that has seen so much; false when nobody wants it. Waits for
+    /// Hands a piece over, of rows read by a transaction that has seen so much; false when nobody wants it. Waits for
     /// room.
-    fn put(&self, batch: &mut Batch, seen: Option<engine::Seen>) -> bool {
+    fn put(&self, piece: &mut Piece, seen: Option<engine::Seen>) -> bool {
         loop {
             if self.stop.load(Relaxed) {
                 return false;
@@ -142,14 +152,21 @@ impl Exchange {
             {
                 let mut queue = self.queue.lock();
                 if queue.full.len() < self.room {
-                    let empty = queue.empty.pop().unwrap_or_default();
-                    queue.full.push_back(std::mem::replace(batch, empty));
+                    let mut empty = match piece {
+                        Piece::Rows(_) => Piece::Rows(queue.empty.pop().unwrap_or_default()),
+                        Piece::Columns(_) => {
+                            Piece::Columns(queue.empty_columns.pop().unwrap_or_default())
+                        }
+                    };
+                    if let Piece::Rows(batch) = &mut empty {
+                        // Whoever used it before may have wanted few rows.
+                        batch.set_target(BATCH_ROWS);
+                    }
+                    queue.full.push_back(std::mem::replace(piece, empty));
                     queue.seen = match (queue.seen, seen) {
                         (Some(a), Some(b)) => Some(a.and(b)),
                         (a, b) => a.or(b),
                     };
-                    // Whoever used it before may have wanted few rows.
-                    batch.set_target(BATCH_ROWS);
                     if let Some(consumer) = queue.consumer.take() {
                         consumer.wake();
                     }
@@ -181,20 +198,24 @@ impl Exchange {
         }
     }
 
-    /// The next batch in place of `used`; false when all branches have ended.
-    fn take(&self, used: &mut Batch, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+    /// The next piece in place of `used`; false when all branches have ended.
+    fn take(&self, used: &mut Option<Piece>, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         loop {
             {
                 let mut queue = self.queue.lock();
                 if let Some(error) = queue.error.take() {
                     return Err(error);
                 }
-                if let Some(batch) = queue.full.pop_front() {
+                if let Some(piece) = queue.full.pop_front() {
                     // Whoever gets rows answers for what they show, also when nobody asks for more of them.
                     if let (Some(txn), Some(seen)) = (cx.txn.as_deref_mut(), queue.seen.take()) {
                         txn.note_seen(seen);
                     }
-                    queue.empty.push(std::mem::replace(used, batch));
+                    match used.replace(piece) {
+                        Some(Piece::Rows(batch)) => queue.empty.push(batch),
+                        Some(Piece::Columns(columns)) => queue.empty_columns.push(columns),
+                        None => {}
+                    }
                     queue.producers.drain(..).for_each(|w| w.wake());
                     return Ok(true);
                 }
@@ -261,7 +282,7 @@ impl<'p> Gather<'p> {
     }
 
     /// Starts branches, if there are to be any.
-    fn start(&self, cx: &mut Cx<'_>) -> Result<Option<Branches>, SqlError> {
+    fn start(&self, by_column: bool, cx: &mut Cx<'_>) -> Result<Option<Branches>, SqlError> {
         let spec = &self.spec;
         let Some(workspace) = cx.env.workspace() else { return Ok(None) };
         let Some(schedulers) = &workspace.schedulers else { return Ok(None) };
@@ -312,6 +333,7 @@ impl<'p> Gather<'p> {
             queue: Mutex::new(queue),
             filters: OnceLock::new(),
             needed: self.needed.clone(),
+            by_column,
         });
         if !self.filters.is_empty() {
             let _ = exchange.filters.set(self.filters.clone());
@@ -414,29 +436,37 @@ impl Branch {
 
 fn run_branch(node: &Node, exchange: &Exchange, cx: &mut Cx<'_>) -> Result<(), SqlError> {
     let mut operator = super::build_for(node, exchange.needed.as_deref());
-    let mut batch = Batch::new();
+    let mut piece = match exchange.by_column && operator.has_columns(cx)? {
+        true => Piece::Columns(Columns::default()),
+        false => Piece::Rows(Batch::new()),
+    };
     let mut narrowed = false;
     loop {
         if let (false, Some(filters)) = (narrowed, exchange.filters.get()) {
             filters.iter().for_each(|filter| operator.narrow(Some(filter)));
             narrowed = true;
         }
-        if !operator.next(cx, &mut batch)? {
+        let more = match &mut piece {
+            Piece::Rows(batch) => operator.next(cx, batch)?,
+            Piece::Columns(columns) => operator.next_columns(cx, columns)?,
+        };
+        if !more {
             break;
         }
         let seen = cx.txn.as_deref().map(engine::Txn::has_seen);
-        if !exchange.put(&mut batch, seen) {
+        if !exchange.put(&mut piece, seen) {
             break;
         }
     }
     Ok(())
 }
 
-impl Operator for Gather<'_> {
-    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+impl Gather<'_> {
+    /// Starts the branches, or the input where there are none.
+    fn begin(&mut self, by_column: bool, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         if let State::Start = self.state {
             cx.breathe()?;
-            self.state = match self.start(cx)? {
+            self.state = match self.start(by_column, cx)? {
                 Some(branches) => State::Branches(branches),
                 None => {
                     let mut input = super::build_for(self.spec.input, self.needed.as_deref());
@@ -445,25 +475,75 @@ impl Operator for Gather<'_> {
                 }
             };
         }
-        match &mut self.state {
-            State::Start | State::End => Ok(false),
-            State::Here(input) => input.next(cx, out),
-            State::Branches(branches) => {
-                let target = out.target();
-                let taken = branches.exchange.take(out, cx);
-                out.set_target(target);
-                if !matches!(taken, Ok(true)) {
-                    let ended = branches.end(Some(cx));
-                    self.state = State::End;
-                    out.start(0);
-                    taken?;
-                    ended?;
-                    return Ok(false);
-                }
-                task::maybe_yield();
-                Ok(true)
-            }
+        Ok(())
+    }
+}
+
+impl Gather<'_> {
+    /// The next piece of the branches; false at their end.
+    fn take(&mut self, piece: &mut Option<Piece>, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let State::Branches(branches) = &mut self.state else { return Ok(false) };
+        let taken = branches.exchange.take(piece, cx);
+        if !matches!(taken, Ok(true)) {
+            let ended = branches.end(Some(cx));
+            self.state = State::End;
+            taken?;
+            ended?;
+            return Ok(false);
         }
+        task::maybe_yield();
+        Ok(true)
+    }
+}
+
+impl Operator for Gather<'_> {
+    fn has_columns(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        self.begin(true, cx)?;
+        match &mut self.state {
+            State::Here(input) => input.has_columns(cx),
+            State::Branches(_) => Ok(true),
+            State::Start | State::End => Ok(false),
+        }
+    }
+
+    fn next_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
+        if let State::Here(input) = &mut self.state {
+            return input.next_columns(cx, out);
+        }
+        let mut piece = Some(Piece::Columns(std::mem::take(out)));
+        let more = self.take(&mut piece, cx)?;
+        match piece {
+            Some(Piece::Columns(columns)) => *out = columns,
+            // A branch that had none.
+            Some(Piece::Rows(batch)) => {
+                let types = &self.spec.input.types;
+                out.start(types.len(), |i| Kind::Computed(types[i]));
+                for row in batch.rows() {
+                    let columns = out.add_row().iter_mut();
+                    columns.zip(row).for_each(|(column, value)| column.push_value(value.clone()));
+                }
+            }
+            None => {}
+        }
+        Ok(more)
+    }
+
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        self.begin(false, cx)?;
+        if let State::Here(input) = &mut self.state {
+            return input.next(cx, out);
+        }
+        let target = out.target();
+        let mut piece = Some(Piece::Rows(std::mem::take(out)));
+        let more = self.take(&mut piece, cx);
+        if let Some(Piece::Rows(batch)) = piece {
+            *out = batch;
+        }
+        out.set_target(target);
+        if !matches!(more, Ok(true)) {
+            out.start(0);
+        }
+        more
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {

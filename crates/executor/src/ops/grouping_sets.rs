@@ -6,13 +6,14 @@
 
 use super::Operator;
 use super::accumulate::Accumulator;
-use super::aggregate::{GROUPS_MIN, Grouping, STATE_BYTES};
+use super::aggregate::GROUPS_MIN;
+use super::grouping::{Grouping, STATE_BYTES};
 use super::put_off::PutOff;
 use super::simple::Source;
-use crate::arena::{KeyIndex, hash_of};
 use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::eval;
+use crate::key_index::{KeyIndex, hash_of};
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::Stream;
@@ -152,7 +153,9 @@ impl Turn<'_> {
     ) -> Result<Vec<u32>, SqlError> {
         self.put_off.end(later, cx)?;
         let mut order: Vec<u32> = (0..self.index.len() as u32).collect();
-        order.sort_unstable_by(|a, b| self.index.key(*a).cmp(self.index.key(*b)));
+        order.sort_unstable_by(|a, b| {
+            self.index.key(*a, &mut [0; 16]).cmp(self.index.key(*b, &mut [0; 16]))
+        });
         Ok(order)
     }
 

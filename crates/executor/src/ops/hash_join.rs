@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Promise: the side with fewer rows is built, whatever the kind of join (but FULL builds the right one): by the plan's
-//! estimates, unless a look at the first [`AHEAD_ROWS_MAX`] rows of a side shows its end. Nobody may rely on the order of
+//! estimates, unless a look at the first [`ahead::AHEAD_ROWS_MAX`] rows of a side shows its end. Nobody may rely on the order of
 //! rows. Of the build side only the columns that somebody reads are kept. What does not fit is written to partitions,
 //! the right side then being built; a partition that does not fit either is built in parts, each probed by all of the
 //! other side's partition, so skew costs time and nothing else.
@@ -19,27 +19,32 @@
 //! Invariant of the parts: which probe rows have met anybody is known by their number from part to part, so that what
 //! has met nobody is told once, after the last.
 
+mod ahead;
+mod by_column;
+mod probe;
+mod shape;
 mod spilled;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use super::Operator;
 use super::hash::KeyEncoder;
 use super::join_filter::JoinFilter;
 use super::simple::Source;
-use crate::arena::{Address, Arena, KeyIndex, hash_of};
 use crate::batch::Batch;
-use crate::cx::{Cx, row_bytes};
-use crate::eval::{holds, operand};
+use crate::columns::Columns;
+use crate::cx::Cx;
 use crate::message::SqlError;
 use crate::rowcode;
+use ahead::Ahead;
 use binder::ir::{Expr, ExprKind};
-use planner::PhysicalJoin;
+use by_column::ByColumn;
+use planner::{Node, PhysicalJoin};
+use probe::Probe;
+use shape::{Going, Shape};
 use spilled::{Spilled, key_part, partition_of};
-use types::Value;
-
-/// A side of no more rows is built, whatever the plan thought.
-const AHEAD_ROWS_MAX: usize = 8192;
-/// Nor is it if its rows take more, in bytes.
-const AHEAD_BYTES_MAX: usize = 4 << 20;
+use table::Table;
 
 /// See the file's first lines.
 pub(super) struct HashJoin<'p> {
@@ -49,66 +54,16 @@ pub(super) struct HashJoin<'p> {
     state: State,
     table: Table,
     probe: Probe,
+    /// Rows of the probing side come as columns.
+    by_column: Option<Box<ByColumn>>,
+    /// Those that are joined, and how many of them have been given as rows.
+    joined: Columns,
+    given: usize,
     /// Rows of each side by the plan's estimate.
     estimates: (f64, f64),
     /// What was read of each side before it was known which one is built.
     left_ahead: Ahead,
     right_ahead: Ahead,
-}
-
-/// Rows of a side read ahead.
-#[derive(Default)]
-struct Ahead {
-    batches: std::collections::VecDeque<Batch>,
-    /// The side has no more.
-    ended: bool,
-}
-
-impl Ahead {
-    /// Reads on until there are enough for a table that nobody asks the memory for. Whether the side has ended.
-    fn look(&mut self, side: &mut Source<'_>, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
-        let (mut rows, mut bytes) = (0, 0);
-        while !self.ended && rows < AHEAD_ROWS_MAX && bytes < AHEAD_BYTES_MAX {
-            let mut batch = Batch::new();
-            if !side.next(cx, &mut batch)? {
-                self.ended = true;
-                break;
-            }
-            rows += batch.len();
-            bytes += batch.rows().map(row_bytes).sum::<usize>();
-            self.batches.push_back(batch);
-            cx.breathe()?;
-        }
-        Ok(self.ended)
-    }
-
-    /// The next rows of the side, those read ahead first. False at its end.
-    fn next(
-        &mut self,
-        side: &mut Source<'_>,
-        cx: &mut Cx<'_>,
-        batch: &mut Batch,
-    ) -> Result<bool, SqlError> {
-        if let Some(ahead) = self.batches.pop_front() {
-            *batch = ahead;
-            return Ok(true);
-        }
-        cx.breathe()?;
-        Ok(!self.ended && side.next(cx, batch)?)
-    }
-}
-
-/// What the plan says.
-struct Shape<'p> {
-    kind: PhysicalJoin,
-    left_width: usize,
-    right_width: usize,
-    left_keys: &'p [Expr],
-    right_keys: &'p [Expr],
-    residual: Option<&'p Expr>,
-    encoder: KeyEncoder,
-    /// Slots of the joined row that are read above or by the residual; others come as NULL.
-    needed: Vec<bool>,
 }
 
 enum State {
@@ -126,220 +81,20 @@ enum State {
     End,
 }
 
-/// Rows of the build side, chained by key.
-#[derive(Default)]
-struct Table {
-    keys: KeyIndex,
-    /// Of each key, its newest row plus one.
-    heads: Vec<u32>,
-    rows: Vec<BuiltRow>,
-    arena: Arena,
-    /// Rows that have met somebody, where that is asked for.
-    matched: Vec<bool>,
-    /// Memory counted for it.
-    held: usize,
-}
-
-#[derive(Clone, Copy)]
-struct BuiltRow {
-    values: Address,
-    /// The next row of the same key, plus one; 0 ends.
-    next: u32,
-}
-
-/// The row that is being joined.
-#[derive(Default)]
-struct Probe {
-    batch: Batch,
-    at: usize,
-    open: bool,
-    matched: bool,
-    /// The candidate to look at next.
-    candidate: u32,
-    key: Vec<u8>,
-    row: Vec<u8>,
-    scratch: Vec<Value>,
-}
-
-impl Table {
-    /// Adds a row under the key, if it has one; false when there is no memory for it. `marks`: whether it meets somebody
-    /// will be asked for.
-    fn add(
-        &mut self,
-        key: Option<&[u8]>,
-        row: &[u8],
-        marks: bool,
-        must: bool,
-        cx: &mut Cx<'_>,
-    ) -> Result<bool, SqlError> {
-        let fresh = key.map_or(0, |key| KeyIndex::entry_bytes(key.len()) + 8);
-        let bytes = row.len() + 2 * size_of::<BuiltRow>() + fresh + 1;
-        if !cx.try_hold(bytes)? {
-            if !must {
-                return Ok(false);
-            }
-            cx.force_hold(bytes)?;
-        }
-        self.held += bytes;
-        let number = self.rows.len() as u32 + 1;
-        let values = self.arena.push(row);
-        let mut next = 0;
-        if let Some(key) = key {
-            let hash = hash_of(key);
-            match self.keys.find(key, hash) {
-                Some(head) => next = std::mem::replace(&mut self.heads[head as usize], number),
-                None => {
-                    self.keys.add(key, hash);
-                    self.heads.push(number);
-                }
-            }
-        }
-        self.rows.push(BuiltRow { values, next });
-        if marks {
-            self.matched.push(false);
-        }
-        Ok(true)
-    }
-
-    fn head(&self, key: &[u8]) -> u32 {
-        self.keys.find(key, hash_of(key)).map_or(0, |number| self.heads[number as usize])
-    }
-
-    /// The same, and nobody else will find the rows of this key.
-    fn take_head(&mut self, key: &[u8]) -> u32 {
-        let head = self.keys.find(key, hash_of(key)).map(|n| &mut self.heads[n as usize]);
-        head.map_or(0, std::mem::take)
-    }
-
-    fn clear(&mut self, cx: &mut Cx<'_>) {
-        cx.release(self.held);
-        *self = Table::default();
-    }
-}
-
-impl<'p> Shape<'p> {
-    fn emits_pairs(&self) -> bool {
-        matches!(self.kind, PhysicalJoin::Inner | PhysicalJoin::Left | PhysicalJoin::Full)
-    }
-
-    fn out_width(&self) -> usize {
-        self.left_width + if self.emits_pairs() { self.right_width } else { 0 }
-    }
-
-    /// The key of a row; false when a part is NULL.
-    fn key(
-        &self,
-        left: bool,
-        row: &[Value],
-        out: &mut Vec<u8>,
-        cx: &mut Cx<'_>,
-    ) -> Result<bool, SqlError> {
-        out.clear();
-        let keys = if left { self.left_keys } else { self.right_keys };
-        for (i, key) in keys.iter().enumerate() {
-            let value = operand(key, row, cx)?;
-            if value.is_null() {
-                return Ok(false);
-            }
-            self.encoder.push(i, &value, out);
-        }
-        Ok(true)
-    }
-
-    /// A row as it is kept: only what is needed, the rest NULL.
-    fn kept(&self, left: bool, row: &[Value], out: &mut Vec<u8>) {
-        out.clear();
-        let needed = match left {
-            true => &self.needed[..self.left_width],
-            false => &self.needed[self.left_width..],
-        };
-        for (value, needed) in row.iter().zip(needed) {
-            if *needed {
-                rowcode::encode_value(value, out);
-            } else {
-                out.push(0);
-            }
-        }
-    }
-
-    /// Appends the pair of a probe row and a built one to `out`; false when the residual refuses it.
-    fn pair(
-        &self,
-        by_left: bool,
-        probe: &[Value],
-        built: &[u8],
-        out: &mut Batch,
-        cx: &mut Cx<'_>,
-    ) -> Result<bool, SqlError> {
-        let values = out.values_mut();
-        if by_left {
-            self.copy_needed(true, probe, values);
-            rowcode::decode(built, self.right_width, values);
-        } else {
-            rowcode::decode(built, self.left_width, values);
-            self.copy_needed(false, probe, values);
-        }
-        out.finish_row();
-        match self.residual {
-            Some(residual) if !holds(residual, out.last(), cx)? => {
-                out.pop();
-                Ok(false)
-            }
-            _ => Ok(true),
-        }
-    }
-
-    #[inline]
-    fn copy_needed(&self, left: bool, row: &[Value], out: &mut Vec<Value>) {
-        let needed = match left {
-            true => &self.needed[..self.left_width],
-            false => &self.needed[self.left_width..],
-        };
-        let value = |(value, needed): (&Value, &bool)| match needed {
-            true => value.clone(),
-            false => Value::Null,
-        };
-        out.extend(row.iter().zip(needed).map(value));
-    }
-
-    /// A left row with NULLs, or alone, as the kind has it.
-    fn push_left(&self, row: &[Value], out: &mut Batch) {
-        if self.emits_pairs() { out.push_joined(row, None) } else { out.push(row) }
-    }
-
-    /// A built left row, likewise.
-    fn push_built_left(&self, built: &[u8], out: &mut Batch) {
-        let values = out.values_mut();
-        rowcode::decode(built, self.left_width, values);
-        if self.emits_pairs() {
-            values.resize(values.len() + self.right_width, Value::Null);
-        }
-        out.finish_row();
-    }
-
-    /// A right row without a partner.
-    fn push_right(&self, built: &[u8], out: &mut Batch) {
-        let values = out.values_mut();
-        values.resize(values.len() + self.left_width, Value::Null);
-        rowcode::decode(built, self.right_width, values);
-        out.finish_row();
-    }
-}
-
 impl<'p> HashJoin<'p> {
-    /// `estimates`: rows of each side. `needed`: slots of its rows that are read above; `None`: all.
+    /// `nodes`: of each side. `needed`: slots of its rows that are read above; `None`: all.
     #[allow(clippy::too_many_arguments, reason = "the fields of one plan node")]
     pub fn new(
         kind: PhysicalJoin,
         left: Source<'p>,
         right: Source<'p>,
-        widths: (usize, usize),
-        estimates: (f64, f64),
+        nodes: (&Node, &Node),
         left_keys: &'p [Expr],
         right_keys: &'p [Expr],
         residual: Option<&'p Expr>,
         needed: Option<&[bool]>,
     ) -> Self {
+        let widths = (nodes.0.types.len(), nodes.1.types.len());
         let all = widths.0 + widths.1;
         let half = matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti);
         // Of the right side of a half join only the residual reads.
@@ -361,13 +116,17 @@ impl<'p> HashJoin<'p> {
                 residual,
                 encoder: KeyEncoder::new(left_keys.iter().map(|e| e.ty)),
                 needed,
+                types: [&nodes.0.types[..], &nodes.1.types[..]].concat(),
             },
             left,
             right,
             state: State::Start,
             table: Table::default(),
             probe: Probe::default(),
-            estimates,
+            by_column: None,
+            joined: Columns::default(),
+            given: 0,
+            estimates: (nodes.0.rows, nodes.1.rows),
             left_ahead: Ahead::default(),
             right_ahead: Ahead::default(),
         }
@@ -391,11 +150,11 @@ impl<'p> HashJoin<'p> {
             };
         }
         let ended = self.left_ahead.look(&mut self.left, cx)?;
-        if ended && self.left_ahead.batches.is_empty() {
+        if self.left_ahead.is_empty() {
             return Ok(State::End);
         }
         // An estimate that is far off costs a table of the left side; no more than what the right one's might.
-        let far = kind != PhysicalJoin::Inner && 2.0 * self.estimates.0 <= self.estimates.1;
+        let far = 2.0 * self.estimates.0 <= self.estimates.1;
         if !ended && !far {
             return self.build_right(cx);
         }
@@ -412,7 +171,7 @@ impl<'p> HashJoin<'p> {
         // Rows without a key meet nobody, which some kinds tell.
         let all = matches!(shape.kind, PhysicalJoin::Left | PhysicalJoin::Anti);
         let marks = shape.kind != PhysicalJoin::Inner;
-        let must = self.left_ahead.ended;
+        let must = self.left_ahead.has_ended();
         let mut batch = Batch::new();
         let mut spilled: Option<Box<Spilled>> = None;
         let Probe { key, row: bytes, .. } = &mut self.probe;
@@ -458,7 +217,7 @@ impl<'p> HashJoin<'p> {
     fn build_right(&mut self, cx: &mut Cx<'_>) -> Result<State, SqlError> {
         let shape = &self.shape;
         let full = shape.kind == PhysicalJoin::Full;
-        let must = self.right_ahead.ended;
+        let must = self.right_ahead.has_ended();
         let mut batch = Batch::new();
         let mut spilled: Option<Box<Spilled>> = None;
         let Probe { key, row: bytes, .. } = &mut self.probe;
@@ -535,16 +294,16 @@ impl<'p> HashJoin<'p> {
             if !ahead.next(side, cx, &mut self.probe.batch)? {
                 return Ok(false);
             }
-            self.probe.at = 0;
+            let Probe { batch, keys, at, .. } = &mut self.probe;
+            keys.load(&self.shape, by_left, batch, &self.table, cx);
+            *at = 0;
         }
-        let row = self.probe.batch.row(self.probe.at);
-        let known = self.shape.key(by_left, row, &mut self.probe.key, cx)?;
         // Without a residual all rows of a key meet somebody at once: they need not be met again.
         let once = !by_left && !self.shape.emits_pairs() && self.shape.residual.is_none();
-        self.probe.candidate = match known {
-            true if once => self.table.take_head(&self.probe.key),
-            true => self.table.head(&self.probe.key),
-            false => 0,
+        self.probe.candidate = match self.probe.keys.number(self.probe.at)? {
+            Some(number) if once => std::mem::take(&mut self.table.heads[number as usize]),
+            Some(number) => self.table.heads[number as usize],
+            None => 0,
         };
         self.probe.matched = false;
         self.probe.open = true;
@@ -585,88 +344,104 @@ impl<'p> HashJoin<'p> {
     }
 }
 
-/// Where the matching of a probe row stands.
-struct Going<'g> {
-    candidate: &'g mut u32,
-    matched: &'g mut bool,
-    scratch: &'g mut Vec<Value>,
-}
-
-impl Shape<'_> {
-    /// Pairs of a probe row with its candidates. False when `out` is full before the last.
-    fn candidates(
-        &self,
-        by_left: bool,
-        row: &[Value],
-        table: &mut Table,
-        going: Going<'_>,
-        cx: &mut Cx<'_>,
-        out: &mut Batch,
-    ) -> Result<bool, SqlError> {
-        let pairs = self.emits_pairs();
-        while *going.candidate != 0 {
-            let index = *going.candidate as usize - 1;
-            let built = table.rows[index];
-            *going.candidate = built.next;
-            let values = table.arena.get(built.values);
-            if !pairs && !by_left {
-                let met = &mut table.matched[index];
-                if *met {
-                    continue;
-                }
-                *met = match self.residual {
-                    Some(residual) => {
-                        going.scratch.clear();
-                        rowcode::decode(values, self.left_width, going.scratch);
-                        going.scratch.extend_from_slice(row);
-                        holds(residual, going.scratch, cx)?
-                    }
-                    None => true,
-                };
-                if *met && self.kind == PhysicalJoin::Semi {
-                    self.push_built_left(values, out);
-                    if out.is_full() {
-                        return Ok(false);
-                    }
-                }
-                continue;
-            }
-            if pairs {
-                if !self.pair(by_left, row, values, out, cx)? {
-                    continue;
-                }
-                *going.matched = true;
-                if let Some(matched) = table.matched.get_mut(index) {
-                    *matched = true;
-                }
-                if out.is_full() {
-                    return Ok(false);
-                }
-                continue;
-            }
-            *going.matched = match self.residual {
-                Some(residual) => {
-                    going.scratch.clear();
-                    going.scratch.extend_from_slice(row);
-                    rowcode::decode(values, self.right_width, going.scratch);
-                    holds(residual, going.scratch, cx)?
-                }
-                None => true,
+impl HashJoin<'_> {
+    /// Builds, if that is to be done, and finds out how the other side is read.
+    fn begin(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        if let State::Start = self.state {
+            self.state = self.start(cx)?;
+            self.by_column = None;
+            let State::Probing { by_left } = self.state else { return Ok(()) };
+            let (side, ahead, keys) = match by_left {
+                true => (&mut self.left, &mut self.left_ahead, self.shape.left_keys),
+                false => (&mut self.right, &mut self.right_ahead, self.shape.right_keys),
             };
-            if *going.matched {
-                *going.candidate = 0;
+            if self.shape.kind != PhysicalJoin::Full
+                && let Some(by_column) = ByColumn::new(keys, by_left)
+                && ahead.has_columns(side, cx)?
+            {
+                self.by_column = Some(Box::new(by_column));
+                self.joined = Columns::default();
+                self.given = 0;
             }
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// The next joined columns, where the probing side is read so.
+    fn join_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
+        let Some(by_column) = &mut self.by_column else { return Ok(false) };
+        loop {
+            match &mut self.state {
+                State::Probing { by_left } => {
+                    let side = match *by_left {
+                        true => (&mut self.left, &mut self.left_ahead),
+                        false => (&mut self.right, &mut self.right_ahead),
+                    };
+                    if !by_column.probe(&self.shape, &mut self.table, side, cx, out)? {
+                        self.state = match self.shape.kind {
+                            PhysicalJoin::Left | PhysicalJoin::Anti if !*by_left => {
+                                State::Unmatched { left: true, at: 0 }
+                            }
+                            _ => State::End,
+                        };
+                    } else if out.len() > 0 {
+                        return Ok(true);
+                    }
+                }
+                State::Unmatched { at, .. } => {
+                    if by_column.tell_unmatched(&self.shape, &self.table, at, out) {
+                        return Ok(true);
+                    }
+                    self.state = State::End;
+                }
+                _ => {
+                    self.table.clear(cx);
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    /// The same as rows.
+    fn next_joined(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        while !out.is_full() {
+            if self.given == self.joined.len() {
+                // What there is goes on before more is read.
+                if !out.is_empty() {
+                    break;
+                }
+                let mut joined = std::mem::take(&mut self.joined);
+                let more = self.join_columns(cx, &mut joined);
+                (self.joined, self.given) = (joined, 0);
+                if !more? {
+                    self.joined = Columns::default();
+                    break;
+                }
+            }
+            self.joined.push_row(self.given, out.values_mut());
+            out.finish_row();
+            self.given += 1;
+        }
+        Ok(!out.is_empty())
     }
 }
 
 impl Operator for HashJoin<'_> {
+    fn has_columns(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        self.begin(cx)?;
+        Ok(self.by_column.is_some())
+    }
+
+    fn next_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
+        self.join_columns(cx, out)
+    }
+
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
-        if let State::Start = self.state {
-            self.state = self.start(cx)?;
-        }
+        self.begin(cx)?;
         out.start(self.shape.out_width());
+        if self.by_column.is_some() {
+            return self.next_joined(cx, out);
+        }
         while out.is_empty() {
             match &mut self.state {
                 State::Start | State::End => break,
@@ -718,6 +493,7 @@ impl Operator for HashJoin<'_> {
             spilled.forget_met(cx);
         }
         self.state = State::Start;
+        self.by_column = None;
         self.probe.batch.start(0);
         (self.probe.at, self.probe.open) = (0, false);
         self.left_ahead = Ahead::default();

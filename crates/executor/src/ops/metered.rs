@@ -3,6 +3,7 @@
 use super::Operator;
 use super::join_filter::JoinFilter;
 use crate::batch::Batch;
+use crate::columns::Columns;
 use crate::cx::Cx;
 use crate::message::SqlError;
 use planner::NodeFigures;
@@ -42,6 +43,22 @@ impl Operator for Metered<'_> {
             add(&self.figures.executions, 1);
         }
         let result = self.timed(|input| input.next(cx, out));
+        if let Ok(true) = result {
+            add(&self.figures.rows, out.len() as u64);
+        }
+        result
+    }
+
+    fn has_columns(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        self.timed(|input| input.has_columns(cx))
+    }
+
+    fn next_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
+        if !self.begun {
+            self.begun = true;
+            add(&self.figures.executions, 1);
+        }
+        let result = self.timed(|input| input.next_columns(cx, out));
         if let Ok(true) = result {
             add(&self.figures.rows, out.len() as u64);
         }

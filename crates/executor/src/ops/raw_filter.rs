@@ -12,7 +12,7 @@
 //! Numbers, dates and times are compared as integers in units of the column's own scale; texts byte by byte as long as
 //! they are ASCII, decoded where they are not.
 
-use super::scan::RawLayout;
+use super::raw_layout::RawLayout;
 use crate::cx::Cx;
 use crate::eval::{eval, order, satisfies};
 use binder::ir::{CastMode, CompareOp, Expr, ExprKind};
@@ -123,6 +123,8 @@ impl<'p> RawFilter<'p> {
                 None => filter.rest.push(e),
             }
         }
+        // All of them must hold and none fails: the cheap ones say first what does not qualify.
+        filter.tests.sort_by_key(Test::cost);
         filter
     }
 
@@ -210,6 +212,7 @@ impl Maker<'_, '_, '_> {
                     for e in conjuncts(branch) {
                         tests.push(self.test(e)?);
                     }
+                    tests.sort_by_key(Test::cost);
                     all.push(tests);
                 }
                 Some(Test::Any(all))
@@ -466,6 +469,20 @@ fn uint(cell: &[u8]) -> u64 {
 }
 
 impl Test {
+    /// What asking takes, beside others.
+    fn cost(&self) -> usize {
+        match self {
+            Test::Known(..) => 0,
+            Test::Number { .. } | Test::Numbers { .. } | Test::IsNull(..) => 1,
+            Test::NumberIn { .. } => 2,
+            // Which of two says more is not known: they stay in the order in which they were written.
+            Test::Text { .. } => 8,
+            Test::Like { .. } => 30,
+            // Which branch holds is hard to foresee, for the processor too.
+            Test::Any(branches) => 2 + 2 * branches.iter().flatten().map(Test::cost).sum::<usize>(),
+        }
+    }
+
     fn holds(&self, layout: &RawLayout<'_>, row: &[u8], columns: usize) -> bool {
         match self {
             Test::Known(column, truth) => {

@@ -1,9 +1,11 @@
 //! Columns of stored rows as values: the commonest types without a detour, those that nobody reads not at all.
 //!
-//! Promise: the value that [`RawLayout::value`] gives; NULL for a column that nobody reads.
+//! Promise: the value that [`RawLayout::value`] gives, by itself or as an entry of a column; NULL, or no entry, for a
+//! column that nobody reads.
 
-use super::scan::RawLayout;
-use types::{Decimal, RowLayout, SqlType, Value};
+use super::raw_layout::RawLayout;
+use crate::columns::Column;
+use types::{Decimal, SqlType, Value};
 
 /// How one column is read.
 pub(super) struct Reader {
@@ -21,6 +23,8 @@ enum Form {
     /// In four bytes, or eight; precision and scale.
     Decimal4(u8, u8),
     Decimal8(u8, u8),
+    /// In one byte a character; fixed or not.
+    Text,
     Other,
 }
 
@@ -30,6 +34,7 @@ impl Reader {
         let offset = layout.layout().fixed_offset(place);
         let form = match column.ty {
             _ if !is_read => Form::Unread,
+            SqlType::Char(_) | SqlType::VarChar(_) => Form::Text,
             _ if offset.is_none() => Form::Other,
             SqlType::Int => Form::Int,
             SqlType::BigInt => Form::BigInt,
@@ -57,25 +62,53 @@ impl Reader {
             Form::BigInt => Some(Value::BigInt(eight(cell))),
             Form::Decimal4(p, s) => Decimal::new(four(cell).into(), p, s).ok().map(Value::Decimal),
             Form::Decimal8(p, s) => Decimal::new(eight(cell).into(), p, s).ok().map(Value::Decimal),
-            Form::Unread | Form::Other => None,
+            Form::Unread | Form::Text | Form::Other => None,
         };
         known.unwrap_or_else(|| layout.value(row, self.place))
     }
+
+    /// Appends the column of a row to a column of a batch.
+    #[inline]
+    pub fn put(&self, layout: &RawLayout<'_>, row: &[u8], whole: bool, column: &mut Column) {
+        if let Form::Unread = self.form {
+            return;
+        }
+        if !whole {
+            return column.push_value(layout.value(row, self.place));
+        }
+        if self.nullable && layout.layout().is_null(row, self.place) {
+            return column.push_null();
+        }
+        match self.form {
+            Form::Int | Form::Date | Form::Decimal4(..) => {
+                column.push_units(four(&row[self.offset..]).into());
+            }
+            Form::BigInt | Form::Decimal8(..) => column.push_units(eight(&row[self.offset..])),
+            Form::Text => column.push_text(layout.layout().raw(row, self.place)),
+            Form::Other | Form::Unread => column.push_value(layout.value(row, self.place)),
+        }
+    }
+
+    /// Whether anybody reads the column.
+    pub fn is_read(&self) -> bool {
+        !matches!(self.form, Form::Unread)
+    }
+
+    /// Where the column is in a stored row.
+    pub fn place(&self) -> usize {
+        self.place
+    }
 }
 
-/// Whether a row was written with all columns of the layout.
+/// A number of four bytes.
 #[inline]
-pub(super) fn is_whole(layout: &RawLayout<'_>, row: &[u8]) -> bool {
-    RowLayout::row_columns(row) == layout.layout().columns().len()
-}
-
-#[inline]
-fn four(cell: &[u8]) -> i32 {
+pub(super) fn four(cell: &[u8]) -> i32 {
     i32::from_le_bytes([cell[0], cell[1], cell[2], cell[3]])
 }
 
+/// A number of eight bytes.
 #[inline]
-fn eight(cell: &[u8]) -> i64 {
+pub(super) fn eight(cell: &[u8]) -> i64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&cell[..8]);
     i64::from_le_bytes(bytes)

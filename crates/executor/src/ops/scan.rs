@@ -3,24 +3,35 @@
 //! Promise: only the columns asked for are decoded. A row about to be changed is looked for in its newest committed
 //! state (under SNAPSHOT, in that of the snapshot), then locked, read again and checked again before it is given.
 
+mod bounds;
+mod emit;
+mod lookup;
+mod private;
+
 use super::Operator;
 use super::join_filter::{JoinFilter, Narrowing};
 use super::raw_filter::RawFilter;
-use super::reader::{Reader, is_whole};
+use super::raw_layout::RawLayout;
+use super::reader::Reader;
 use super::simple::put_off;
 use crate::batch::Batch;
+use crate::columns::{COLUMN_ROWS, Columns, Kind};
 use crate::cx::Cx;
-use crate::error::{engine_error, private_error};
-use crate::eval::{eval, holds};
+use crate::error::engine_error;
+use crate::eval::holds;
 use crate::message::SqlError;
 use binder::ir::{Expr, Sample, SampleSize, TableHints};
 use catalog::TableDef;
+use emit::{emit, emit_entry};
 use engine::{Isolation, PageSample, ReadOptions, RowLock, ScanOptions, TableLock, Use};
-use planner::{KeyRange, Scan};
-use session_table::TableError;
+use lookup::Lookup;
+use planner::Scan;
+use private::Private;
 use std::ops::Bound;
 use std::rc::Rc;
-use types::{Value, key};
+
+pub(super) use bounds::range_of;
+pub(crate) use bounds::{as_slice, past};
 
 /// Reads one table.
 pub(super) struct TableScan<'p> {
@@ -71,18 +82,6 @@ enum State {
     Private(Private),
     End,
 }
-
-/// Where a reading of a private table stands: what is still to come.
-struct Private {
-    lower: Bound<Vec<u8>>,
-    upper: Bound<Vec<u8>>,
-    sample: Option<PageSample>,
-    /// Rows met so far, of a sample.
-    met: u64,
-}
-
-/// Rows of a table in memory that TABLESAMPLE takes or leaves together, as if they were on one page.
-const PRIVATE_PAGE_ROWS: u64 = 64;
 
 impl<'p> TableScan<'p> {
     /// `needed`: the slots that somebody above reads; None: all.
@@ -272,47 +271,6 @@ impl<'p> TableScan<'p> {
     }
 }
 
-/// A row as it is stored: a table's, or an entry of an index that has all that is read.
-#[derive(Clone, Copy)]
-pub(super) struct RawLayout<'p> {
-    table: &'p TableDef,
-    index: Option<&'p catalog::IndexDef>,
-}
-
-impl RawLayout<'_> {
-    /// What a column has in rows that were written before it was added.
-    #[cold]
-    pub fn absent(&self, column: usize) -> Value {
-        match self.index {
-            None => self.table.columns[column].absent.clone(),
-            Some(_) => Value::Null,
-        }
-    }
-
-    #[inline]
-    pub fn layout(&self) -> &types::RowLayout {
-        match self.index {
-            Some(index) => &index.layout,
-            None => &self.table.layout,
-        }
-    }
-
-    /// See [`types::RowLayout::raw_key`]; columns as [`TableScan::raw_columns`] has them.
-    #[inline]
-    pub fn raw_key(&self, row: &[u8], columns: &[usize], out: &mut Vec<u8>) {
-        self.layout().raw_key(row, columns, out);
-    }
-
-    /// The value of such a column.
-    #[inline]
-    pub fn value(&self, row: &[u8], column: usize) -> Value {
-        match self.layout().decode_column(row, column) {
-            Some(value) => value,
-            None => self.absent(column),
-        }
-    }
-}
-
 /// Slots whose values must be there when these predicates are evaluated and somebody reads the `needed` ones.
 fn decoded<'e>(
     plan: &Scan,
@@ -363,8 +321,10 @@ impl<'p> TableScan<'p> {
 
     /// How the rows are stored that [`TableScan::visit`] shows.
     pub fn raw_layout(&self) -> RawLayout<'p> {
-        let table = &*self.plan.table;
-        RawLayout { table, index: self.plan.index.map(|at| &table.indexes[at]) }
+        match self.plan.index {
+            None => RawLayout::of_table(&self.plan.table),
+            Some(at) => RawLayout::of_rows(&self.plan.table.indexes[at].layout),
+        }
     }
 
     /// Where the columns of these slots are in a stored row.
@@ -453,7 +413,7 @@ impl<'p> TableScan<'p> {
                     left_out += 1;
                     return left_out < ROWS_AT_ONCE;
                 }
-                let whole = is_whole(&layout, row);
+                let whole = layout.is_whole(row);
                 let value = |reader: &Reader| reader.value(&layout, row, whole);
                 out.values_mut().extend(readers.iter().map(value));
                 out.finish_row();
@@ -619,6 +579,32 @@ impl Operator for TableScan<'_> {
         }
     }
 
+    fn has_columns(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        Ok(self.width() == self.shown.len() && self.is_raw(cx)?)
+    }
+
+    fn next_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
+        let layout = self.raw_layout();
+        let readers = self.readers(&layout);
+        out.start(readers.len(), |i| match readers[i].is_read() {
+            true => Kind::Stored(layout.layout().columns()[readers[i].place()]),
+            false => Kind::Unread,
+        });
+        loop {
+            let more = self.visit(cx, |row| {
+                let whole = layout.is_whole(row);
+                for (reader, column) in readers.iter().zip(out.add_row()) {
+                    reader.put(&layout, row, whole, column);
+                }
+                out.len() < COLUMN_ROWS
+            })?;
+            cx.breathe()?;
+            if out.len() > 0 || !more {
+                return Ok(out.len() > 0);
+            }
+        }
+    }
+
     fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
         self.state = State::Start;
         self.late = None;
@@ -637,7 +623,7 @@ impl Operator for TableScan<'_> {
             None => self.narrowings.clear(),
             Some(filter) if plain => {
                 let columns = self.raw_columns(filter.slots());
-                self.narrowings.push(Narrowing::new(filter, columns));
+                self.narrowings.push(Narrowing::new(filter, columns, &self.raw_layout()));
             }
             Some(_) => {}
         }
@@ -653,174 +639,7 @@ fn qualifies(
     row: &[u8],
 ) -> bool {
     filter.is_none_or(|filter| filter.passes(row))
-        && narrowings
-            .iter_mut()
-            .all(|narrowing| narrowing.passes(|column| layout.value(row, column)))
-}
-
-/// From an entry of an index to its row.
-struct Lookup<'p> {
-    plan: &'p Scan,
-    options: ReadOptions,
-    update: bool,
-    agree: bool,
-}
-
-impl Lookup<'_> {
-    /// Reads the row of an entry, and locks it if it is about to be changed. An entry and its row are not read at one
-    /// moment, except by versions: a row that has another key by now is not this entry's any more.
-    fn row(
-        &self,
-        tree: &engine::Tree,
-        key: &[u8],
-        entry: &[u8],
-        row: &mut Vec<u8>,
-        cx: &mut Cx<'_>,
-        out: &mut Batch,
-    ) -> Result<(), SqlError> {
-        let plan = self.plan;
-        let table = &*plan.table;
-        let Some(at) = plan.index else { return Ok(()) };
-        let index = &table.indexes[at];
-        let locator = crate::index::locator(&index.layout, entry)?;
-        // What cannot qualify is not locked.
-        for lock in [false, true] {
-            let at_once = plan.for_update && plan.predicate.is_none();
-            if (lock && !plan.for_update) || (!lock && at_once) {
-                continue;
-            }
-            let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
-            let found = match lock {
-                true => txn.lock_latest(tree, &locator, self.update, self.options, row),
-                false => txn.get_with(tree, &locator, self.options, row),
-            };
-            if !found.map_err(|e| engine_error(e, Some(table), cx))? {
-                return Ok(());
-            }
-            let same =
-                self.agree || crate::index::still_has_key(table, index, row, key, &locator, cx)?;
-            if !same || !emit(plan, &locator, row, cx, out)? {
-                return Ok(());
-            }
-            if plan.for_update && !lock {
-                out.pop();
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Does the predicate hold for the last row? Else it is taken off, and also when that fails.
-#[inline]
-fn passes(plan: &Scan, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
-    let Some(predicate) = &plan.predicate else { return Ok(true) };
-    let held = holds(predicate, out.last(), cx);
-    if !matches!(held, Ok(true)) {
-        out.pop();
-    }
-    held
-}
-
-/// The row's columns from an entry that has them all.
-fn emit_entry(
-    plan: &Scan,
-    index: &catalog::IndexDef,
-    entry: &[u8],
-    cx: &mut Cx<'_>,
-    out: &mut Batch,
-) -> Result<bool, SqlError> {
-    for &column in &plan.columns {
-        let Some(at) = index.position(column) else {
-            stdx::fatal!("index {} does not have column {column}", index.name);
-        };
-        out.values_mut().push(index.layout.decode_column(entry, at).unwrap_or_default());
-    }
-    if plan.locator {
-        out.values_mut().push(Value::binary(&crate::index::locator(&index.layout, entry)?));
-    }
-    out.finish_row();
-    passes(plan, cx, out)
-}
-
-/// The key that a scan goes by.
-fn layout(plan: &Scan) -> &types::KeyLayout {
-    match plan.index {
-        Some(at) => &plan.table.indexes[at].key_layout,
-        None => &plan.table.key_layout,
-    }
-}
-
-impl Private {
-    /// The next rows, until the batch is full. False at the end. The rows may change between two calls; where to go on
-    /// is known by key.
-    fn read(&mut self, plan: &Scan, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
-        let table = match cx.env.private().get(plan.table.place) {
-            Some(table) => table.clone(),
-            None => return Err(private_error(TableError::Missing, &plan.table)),
-        };
-        let mut rows = table.range(as_slice(&self.lower), as_slice(&self.upper));
-        let mut last = None;
-        let mut since_breath = 0u32;
-        while !out.is_full() {
-            let next = if plan.reverse { rows.next_back() } else { rows.next() };
-            let Some((key, row)) = next else { return Ok(false) };
-            last = Some(key.clone());
-            if let Some(sample) = self.sample {
-                let place = match plan.reverse {
-                    true => (table.len() as u64).saturating_sub(1 + self.met),
-                    false => self.met,
-                };
-                let page = place / PRIVATE_PAGE_ROWS;
-                self.met += 1;
-                if self.met.is_multiple_of(1024) {
-                    cx.breathe()?;
-                }
-                if !sample.takes(page) {
-                    continue;
-                }
-            }
-            for &column in &plan.columns {
-                out.values_mut().push(row[column].clone());
-            }
-            if plan.locator {
-                out.values_mut().push(key.to_value());
-            }
-            out.finish_row();
-            if !passes(plan, cx, out)? {
-                since_breath += 1;
-                if since_breath.is_multiple_of(1024) {
-                    cx.breathe()?;
-                }
-            }
-        }
-        drop(rows);
-        if let Some(last) = last {
-            let bound = Bound::Excluded(last.as_bytes().to_vec());
-            *(if plan.reverse { &mut self.upper } else { &mut self.lower }) = bound;
-        }
-        Ok(true)
-    }
-}
-
-/// Decodes a row into the batch; takes it off again when the predicate does not hold.
-#[inline]
-fn emit(
-    plan: &Scan,
-    key: &[u8],
-    row: &[u8],
-    cx: &mut Cx<'_>,
-    out: &mut Batch,
-) -> Result<bool, SqlError> {
-    let table = &*plan.table;
-    for &column in &plan.columns {
-        let value = crate::lob::column(table, row, column, cx)?;
-        out.values_mut().push(value);
-    }
-    if plan.locator {
-        out.values_mut().push(Value::binary(key));
-    }
-    out.finish_row();
-    passes(plan, cx, out)
+        && narrowings.iter_mut().all(|narrowing| narrowing.passes(layout, row))
 }
 
 /// The engine's handle to a table's rows.
@@ -836,106 +655,5 @@ fn rows_of(table: &TableDef, tree: Option<&engine::Tree>, cx: &mut Cx<'_>) -> Op
             known.or_else(|| table.statistics.rows_latest())
         }
         None => cx.env.private().get(table.place).map(|table| table.len() as f64),
-    }
-}
-
-/// The range of keys that a scan reads; `None` when no row can match.
-pub(super) fn range_of(plan: &Scan, cx: &mut Cx<'_>) -> Result<Option<KeyBounds>, SqlError> {
-    match &plan.range {
-        None => Ok(Some((Bound::Unbounded, Bound::Unbounded))),
-        Some(range) => bounds(range, layout(plan), cx),
-    }
-}
-
-pub(super) type KeyBounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
-
-/// The bounds of a range as key bytes; None when a bound is NULL, so that no row can match.
-fn bounds(
-    range: &KeyRange,
-    layout: &types::KeyLayout,
-    cx: &mut Cx<'_>,
-) -> Result<Option<KeyBounds>, SqlError> {
-    let parts = layout.parts();
-    let mut prefix = Vec::new();
-    for (expr, part) in range.prefix.iter().zip(parts) {
-        let value = eval(expr, &[], cx)?;
-        if value.is_null() {
-            return Ok(None);
-        }
-        key::encode_part(part, &value, &mut prefix);
-    }
-    let next = parts.get(range.prefix.len());
-    let (Edge::Of(mut lower), Edge::Of(mut upper)) =
-        (edge(&range.lower, next, &prefix, cx)?, edge(&range.upper, next, &prefix, cx)?)
-    else {
-        return Ok(None);
-    };
-    let desc = next.is_some_and(|part| part.desc);
-    if desc {
-        std::mem::swap(&mut lower, &mut upper);
-    }
-    // A comparison is never true of NULL, whose byte is 0: below all values, or above where they descend.
-    if next.is_some_and(|part| part.nullable) && (lower.is_some() || upper.is_some()) {
-        let (open, first) = if desc { (&mut upper, !1u8) } else { (&mut lower, 1) };
-        if open.is_none() {
-            let mut key = prefix.clone();
-            key.push(first);
-            *open = Some((key, true));
-        }
-    }
-    let lower = match lower {
-        None if prefix.is_empty() => Bound::Unbounded,
-        None => Bound::Included(prefix.clone()),
-        Some((key, true)) => Bound::Included(key),
-        Some((mut key, false)) => {
-            if !key::prefix_successor(&mut key) {
-                return Ok(None);
-            }
-            Bound::Included(key)
-        }
-    };
-    let upper = match upper {
-        None if prefix.is_empty() => Bound::Unbounded,
-        None => past(prefix),
-        Some((key, true)) => past(key),
-        Some((key, false)) => Bound::Excluded(key),
-    };
-    Ok(Some((lower, upper)))
-}
-
-/// One end of a range.
-enum Edge {
-    /// Compared with NULL: no row.
-    Null,
-    /// The key, inclusive or not; none where the range is open.
-    Of(Option<(Vec<u8>, bool)>),
-}
-
-fn edge(
-    bound: &Option<(binder::ir::Expr, bool)>,
-    part: Option<&types::KeyPart>,
-    prefix: &[u8],
-    cx: &mut Cx<'_>,
-) -> Result<Edge, SqlError> {
-    let (Some((expr, inclusive)), Some(part)) = (bound, part) else { return Ok(Edge::Of(None)) };
-    let value = eval(expr, &[], cx)?;
-    if value.is_null() {
-        return Ok(Edge::Null);
-    }
-    let mut key = prefix.to_vec();
-    key::encode_part(part, &value, &mut key);
-    Ok(Edge::Of(Some((key, *inclusive))))
-}
-
-/// The bound above every key that starts with `key`.
-pub(crate) fn past(mut key: Vec<u8>) -> Bound<Vec<u8>> {
-    if key::prefix_successor(&mut key) { Bound::Excluded(key) } else { Bound::Unbounded }
-}
-
-pub(crate) fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
-    match bound {
-        Bound::Included(key) => Bound::Included(key),
-        Bound::Excluded(key) => Bound::Excluded(key),
-        Bound::Unbounded => Bound::Unbounded,
     }
 }

@@ -1,5 +1,4 @@
-//! The operators that keep no more than a batch: constants, filter, project, top, offset, concat; and the rows
-//! of system views.
+//! The operators that keep no more than a batch: constants, filter, top, offset, concat; and the rows of system views.
 
 use super::Operator;
 use super::join_filter::JoinFilter;
@@ -8,7 +7,7 @@ use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::{eval, holds};
 use crate::message::{Reach, SqlError};
-use binder::ir::{Expr, ExprKind, SortKey, SystemView};
+use binder::ir::{Expr, SortKey, SystemView};
 use types::Value;
 
 /// A boxed input.
@@ -148,12 +147,16 @@ pub(super) fn put_off(
     out: &mut Batch,
 ) -> Result<bool, SqlError> {
     out.drop_open_row();
-    let of_a_row = matches!(error.reach, Reach::Statement | Reach::Batch) && !error.stale;
-    if out.is_empty() || !of_a_row {
+    if out.is_empty() || !is_of_a_row(&error) {
         return Err(error);
     }
     *late = Some(error);
     Ok(true)
+}
+
+/// Whether an error is one row's, so that the rows before it are still an answer.
+pub(super) fn is_of_a_row(error: &SqlError) -> bool {
+    matches!(error.reach, Reach::Statement | Reach::Batch) && !error.stale
 }
 
 /// Rows for which a predicate is true.
@@ -193,59 +196,6 @@ impl Operator for Filter<'_> {
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {
         self.input.narrow(filter);
-    }
-}
-
-/// Rows computed from rows.
-pub(super) struct Project<'p> {
-    input: Source<'p>,
-    exprs: &'p [Expr],
-    batch: Batch,
-    late: Option<SqlError>,
-}
-
-impl<'p> Project<'p> {
-    pub fn new(input: Source<'p>, exprs: &'p [Expr]) -> Self {
-        Project { input, exprs, batch: Batch::new(), late: None }
-    }
-}
-
-impl Operator for Project<'_> {
-    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
-        if let Some(error) = self.late.take() {
-            return Err(error);
-        }
-        out.start(self.exprs.len());
-        self.batch.set_target(out.target());
-        if !self.input.next(cx, &mut self.batch)? {
-            return Ok(false);
-        }
-        for row in self.batch.rows() {
-            for expr in self.exprs {
-                match eval(expr, row, cx) {
-                    Ok(value) => out.values_mut().push(value),
-                    Err(error) => return put_off(error, &mut self.late, out),
-                }
-            }
-            out.finish_row();
-        }
-        Ok(true)
-    }
-
-    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        self.late = None;
-        self.input.rewind(cx)
-    }
-
-    fn narrow(&mut self, filter: Option<&JoinFilter>) {
-        let Some(filter) = filter else { return self.input.narrow(None) };
-        let below = |slot: &u32| match self.exprs[*slot as usize].kind {
-            ExprKind::Slot(slot) => Some(slot),
-            _ => None,
-        };
-        if let Some(slots) = filter.slots().iter().map(below).collect() {
-            self.input.narrow(Some(&filter.over(slots)));
-        }
     }
 }
 

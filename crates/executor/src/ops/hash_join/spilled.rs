@@ -1,9 +1,11 @@
 //! A hash join both of whose sides are in files: a partition at a time, as often as its build side needs.
 
-use super::{Going, Probe, Shape, Table};
-use crate::arena::hash_of;
+use super::probe::Probe;
+use super::shape::{Going, Shape};
+use super::table::Table;
 use crate::batch::Batch;
 use crate::cx::Cx;
+use crate::key_index::hash_of;
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::{Reader, SpillFile, Stream};
@@ -53,8 +55,9 @@ impl Spilled {
         let side = if left { &mut probe } else { &mut build };
         // Rows of a key are found by it; those without one are left.
         let mut keyed = vec![false; table.rows.len()];
+        let mut buffer = [0; 16];
         for number in 0..table.keys.len() as u32 {
-            let key = table.keys.key(number);
+            let key = table.keys.key(number, &mut buffer);
             let mut at = table.heads[number as usize];
             while at != 0 {
                 let row = table.rows[at as usize - 1];

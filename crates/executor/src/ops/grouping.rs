@@ -1,0 +1,202 @@
+//! What groupings have in common, by hash, in a stream or over sets: their keys, and how a row is taken.
+
+use super::accumulate::{Accumulator, Spec};
+use super::exact::Exact;
+use super::hash::KeyEncoder;
+use super::join_filter::JoinFilter;
+use super::simple::Source;
+use crate::batch::Batch;
+use crate::cx::{Cx, row_bytes};
+use crate::eval::{eval, operand};
+use crate::message::SqlError;
+use binder::ir::{AggFunc, Expr, ExprKind};
+use planner::Agg;
+use types::Value;
+
+/// What all forms share.
+pub(super) struct Grouping<'p> {
+    pub group: &'p [Expr],
+    pub aggs: &'p [Agg],
+    pub specs: Vec<Spec>,
+    pub encoder: KeyEncoder,
+    /// The slot that says how many rows a row stands for.
+    pub weight: Option<u32>,
+}
+
+/// About what a state takes, in bytes.
+pub(super) const STATE_BYTES: usize = size_of::<Accumulator>();
+
+impl<'p> Grouping<'p> {
+    pub fn new(group: &'p [Expr], aggs: &'p [Agg]) -> Self {
+        let spec = |agg: &Agg| Spec {
+            func: agg.func,
+            distinct: agg.distinct,
+            arg: agg.arg.as_ref().map(|e| e.ty),
+            ty: agg.ty,
+        };
+        Grouping {
+            group,
+            aggs,
+            specs: aggs.iter().map(spec).collect(),
+            encoder: KeyEncoder::new(group.iter().map(|e| e.ty)),
+            weight: None,
+        }
+    }
+
+    /// Slots of the rows that it gives.
+    pub fn width(&self) -> usize {
+        self.group.len() + self.aggs.len()
+    }
+
+    /// The row's group as bytes, into `key`.
+    pub fn key(&self, row: &[Value], key: &mut Vec<u8>, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        key.clear();
+        for (i, expr) in self.group.iter().enumerate() {
+            let value = operand(expr, row, cx)?;
+            self.encoder.push(i, &value, key);
+        }
+        Ok(())
+    }
+
+    pub fn fresh(&self) -> impl Iterator<Item = Accumulator> {
+        self.specs.iter().map(Accumulator::new)
+    }
+
+    /// Takes a row. The memory counted for what is kept of it.
+    #[inline]
+    pub fn add(
+        &self,
+        accumulators: &mut [Accumulator],
+        row: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<usize, SqlError> {
+        self.add_at(accumulators, row, None, cx)
+    }
+
+    /// The same for a row of a batch whose arguments may have been computed.
+    #[inline]
+    pub fn add_at(
+        &self,
+        accumulators: &mut [Accumulator],
+        row: &[Value],
+        at: Option<(&Arguments, usize)>,
+        cx: &mut Cx<'_>,
+    ) -> Result<usize, SqlError> {
+        let mut held = 0;
+        let weight = match self.weight {
+            Some(slot) => row[slot as usize].as_i64().unwrap_or(1),
+            None => 1,
+        };
+        let all = accumulators.iter_mut().zip(self.aggs).zip(&self.specs);
+        for (n, ((accumulator, agg), spec)) in all.enumerate() {
+            if let Some(units) = at.and_then(|(arguments, row)| arguments.get(n, row)) {
+                if let Some(units) = units {
+                    accumulator.add_units(spec, units, weight)?;
+                }
+                continue;
+            }
+            match &agg.arg {
+                Some(arg) if agg.joining.is_some() => {
+                    for _ in 0..weight {
+                        held += self.join(accumulator, agg, arg, row, cx)?;
+                    }
+                }
+                Some(arg) => accumulator.add_times(spec, &*operand(arg, row, cx)?, weight)?,
+                None => accumulator.add_rows(weight),
+            }
+        }
+        Ok(held)
+    }
+
+    /// STRING_AGG takes a row. The memory counted for it.
+    fn join(
+        &self,
+        accumulator: &mut Accumulator,
+        agg: &Agg,
+        arg: &Expr,
+        row: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<usize, SqlError> {
+        let Some(joining) = &agg.joining else { return Ok(0) };
+        let value = eval(arg, row, cx)?;
+        if value.is_null() {
+            return Ok(0);
+        }
+        let mut key = Vec::new();
+        if !joining.order.is_empty() {
+            let order = joining.order.iter().map(|k| (k.expr.ty, k.desc));
+            let encoder = KeyEncoder::ordered(order);
+            for (i, sort) in joining.order.iter().enumerate() {
+                let value = operand(&sort.expr, row, cx)?;
+                encoder.push(i, &value, &mut key);
+            }
+        }
+        let bytes = row_bytes(std::slice::from_ref(&value)) + key.len() + 24;
+        cx.hold(bytes)?;
+        accumulator.join(&value, &key, || eval(&joining.separator, &[], cx))?;
+        Ok(bytes)
+    }
+
+    /// Groups that nobody above has a use for need none of their rows.
+    pub fn narrow(&self, input: &mut Source<'p>, filter: Option<&JoinFilter>) {
+        let Some(filter) = filter else { return input.narrow(None) };
+        let below = |slot: &u32| match self.group.get(*slot as usize)?.kind {
+            ExprKind::Slot(slot) => Some(slot),
+            _ => None,
+        };
+        if let Some(slots) = filter.slots().iter().map(below).collect() {
+            input.narrow(Some(&filter.over(slots)));
+        }
+    }
+
+    /// Appends the row of a group.
+    pub fn emit(
+        &self,
+        keys: &[Value],
+        accumulators: &[Accumulator],
+        out: &mut Batch,
+    ) -> Result<(), SqlError> {
+        out.values_mut().extend_from_slice(keys);
+        for (accumulator, spec) in accumulators.iter().zip(&self.specs) {
+            out.values_mut().push(accumulator.value(spec)?);
+        }
+        out.finish_row();
+        Ok(())
+    }
+}
+
+/// Arguments of sums, averages and counts, computed for a batch at a time where they can be.
+#[derive(Default)]
+pub(super) struct Arguments {
+    all: Vec<Option<Exact>>,
+    ready: Vec<bool>,
+}
+
+impl Arguments {
+    pub fn new(aggs: &[Agg]) -> Arguments {
+        let exact = |agg: &Agg| {
+            let plain = !agg.distinct && agg.joining.is_none();
+            let sums = matches!(agg.func, AggFunc::Sum | AggFunc::Avg);
+            agg.arg.as_ref().filter(|_| plain && sums).and_then(Exact::new)
+        };
+        let all: Vec<Option<Exact>> = aggs.iter().map(exact).collect();
+        Arguments { ready: vec![false; all.len()], all }
+    }
+
+    /// Computes those of a batch.
+    pub fn load(&mut self, batch: &Batch) {
+        for (exact, ready) in self.all.iter_mut().zip(&mut self.ready) {
+            *ready = exact.as_mut().is_some_and(|exact| exact.load(batch));
+        }
+    }
+
+    /// The value of an argument for a row of the batch, in units of its scale; inside None where it is NULL, None where
+    /// it has not been computed.
+    #[inline]
+    fn get(&self, agg: usize, row: usize) -> Option<Option<i64>> {
+        match (&self.all[agg], self.ready[agg]) {
+            (Some(exact), true) => Some(exact.get(row)),
+            _ => None,
+        }
+    }
+}
