@@ -570,7 +570,7 @@ const scenarios = {
   },
 
   async 'random-rows'() {
-    await randomRows(await opened(), { batch, query, scalar, send, declared, native, same });
+    await randomRows(await opened({ requestTimeout: 600000 }), { batch, query, scalar, send, declared, native, same });
   },
 
   async 'pooling-reset'() {
