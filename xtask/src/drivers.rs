@@ -53,6 +53,9 @@ pub const SCENARIOS: &[&str] = &[
 /// How long one scenario may take before it counts as hung.
 pub const SCENARIO_LIMIT: Duration = Duration::from_secs(30);
 
+/// How much longer it may take for each row that `--rows` asks for.
+const ROW_LIMIT: Duration = Duration::from_millis(100);
+
 /// What is known to fail, with the reason.
 const KNOWN: &str = "tests/drivers/failing.txt";
 
@@ -73,6 +76,9 @@ pub struct Options {
     pub dev: bool,
     /// Install and compile only.
     pub build_only: bool,
+    /// Rows of `random-rows`; `None`: as many as a suite takes by itself.
+    pub rows: Option<u32>,
+    pub seed: u32,
 }
 
 pub fn run(options: &Options) -> Result<(), Failure> {
@@ -83,12 +89,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
     }
     for name in &options.scenarios {
-        if !all_scenarios().any(|known| known == name) {
-            let known = all_scenarios().collect::<Vec<_>>().join(", ");
+        if !all_scenarios().contains(&name.as_str()) {
+            let known = all_scenarios().join(", ");
             return Err(Failure(format!("there is no scenario {name:?}; they are {known}")));
         }
     }
     let scenarios: Vec<&str> = all_scenarios()
+        .into_iter()
         .filter(|name| options.scenarios.is_empty() || options.scenarios.iter().any(|s| s == name))
         .collect();
     let start = Instant::now();
@@ -98,7 +105,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .filter(|name| options.only.is_empty() || options.only.iter().any(|only| only == name))
         .collect();
     let folder = target_directory().join("drivers");
-    let suites = install::prepare(&folder, &drivers)?;
+    let mut suites = install::prepare(&folder, &drivers)?;
+    if let Some(rows) = options.rows {
+        for suite in &mut suites {
+            suite.environment.push(("MILLRACE_RANDOM_ROWS".into(), rows.to_string()));
+            suite.environment.push(("MILLRACE_RANDOM_SEED".into(), options.seed.to_string()));
+            suite.limit += ROW_LIMIT * rows;
+        }
+    }
     println!("xtask: drivers: installed and compiled in {:.1} s", start.elapsed().as_secs_f64());
     if options.build_only {
         return Ok(());
@@ -166,9 +180,14 @@ fn known_failures() -> Result<BTreeSet<(String, String)>, Failure> {
 }
 
 /// What all are asked, then what single drivers are asked besides.
-fn all_scenarios() -> impl Iterator<Item = &'static str> {
-    let own = suite::DRIVERS.iter().flat_map(|driver| suite::own_scenarios(driver));
-    SCENARIOS.iter().chain(own).copied()
+fn all_scenarios() -> Vec<&'static str> {
+    let mut all = SCENARIOS.to_vec();
+    for own in suite::DRIVERS.iter().flat_map(|driver| suite::own_scenarios(driver)) {
+        if !all.contains(own) {
+            all.push(own);
+        }
+    }
+    all
 }
 
 fn is_asked(driver: &str, scenario: &str) -> bool {

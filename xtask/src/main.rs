@@ -148,6 +148,12 @@ enum Command {
         /// Install and compile the suites, and stop there.
         #[arg(long)]
         build_only: bool,
+        /// How many rows the scenario `random-rows` has, instead of the suite's own few.
+        #[arg(long)]
+        rows: Option<u32>,
+        /// From which seed they are.
+        #[arg(long, default_value_t = 1)]
+        seed: u32,
     },
     /// Test suites that others wrote, unmodified, against `millrace serve`; tests/suites/README.md says how.
     Suites {
@@ -293,7 +299,7 @@ fn main() {
         }
         Command::Soak { minutes, seed } => faults::soak(minutes, seed),
         Command::Attack { seconds, seed } => faults::attack(seconds, seed),
-        Command::Drivers { only, scenario, server, certificate, dev, build_only } => {
+        Command::Drivers { only, scenario, server, certificate, dev, build_only, rows, seed } => {
             drivers::run(&drivers::Options {
                 only,
                 scenarios: scenario,
@@ -301,6 +307,8 @@ fn main() {
                 certificate,
                 dev,
                 build_only,
+                rows,
+                seed,
             })
         }
         Command::Suites { names, source, server, certificate, dev, record, arguments } => {

@@ -204,6 +204,25 @@ impl Binder<'_> {
         Ok(spec)
     }
 
+    /// The definition of a table type read as that of a table of the database: only such a one has all its indexes.
+    pub fn type_indexes(
+        &mut self,
+        create: &ast::CreateType,
+        definition: &ast::TableDefinition,
+        text: &str,
+    ) -> Result<TableSpec> {
+        let in_memory = crate::type_names::asks_for_memory(create);
+        let mut parts = Parts { in_memory, ..Parts::default() };
+        self.definition(definition, text, "type", &mut parts)?;
+        self.settle("type", None, &mut parts)?;
+        Ok(TableSpec {
+            primary_key: parts.primary_key,
+            unique: parts.unique,
+            indexes: parts.indexes.into_iter().map(|(index, _)| index).collect(),
+            ..TableSpec::default()
+        })
+    }
+
     /// Key columns and defaults given apart from their columns, expressions over all of them: 1911, 8111. `known`: the
     /// table that the parts are added to.
     fn settle(&mut self, table: &str, known: Option<&TableDef>, parts: &mut Parts) -> Result<()> {

@@ -71,6 +71,14 @@ impl Binder<'_> {
         if let Some(found) = self.user_function(f, line)? {
             return Ok(found);
         }
+        if f.name.database.as_ref().is_some_and(|database| database.is("msdb"))
+            && f.name.name.is("fn_syspolicy_is_automation_enabled")
+        {
+            // What msdb's syspolicy_configuration says, which nobody can change.
+            arity(&f.name.name.value, f.args.len(), 0, 0, line)?;
+            let enabled = ExprKind::Const(types::Value::Bit(true));
+            return Ok(Expr::new(enabled, SqlType::Bit, true));
+        }
         // They are objects of sys; early versions had them in master's dbo.
         let name = format!("SYS.{}", f.name.name.value.to_ascii_uppercase());
         let is_system = f.name.schema.as_ref().is_some_and(|s| s.is("sys") || s.is("dbo"));

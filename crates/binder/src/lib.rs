@@ -211,6 +211,30 @@ pub fn bind_ddl_trigger(
 
 /// Binds a table type from the text that [`ddl::Ddl::CreateType`] kept.
 pub fn bind_table_type(text: &str, names: &dyn Names) -> Result<catalog::TableSpec, BindError> {
+    with_table_type(text, names, |binder, create, definition| {
+        binder.table_type(create, definition, text)
+    })
+}
+
+/// The keys and indexes of a table type as its text says them, with those that its variables have no use for.
+pub(crate) fn bind_type_indexes(
+    text: &str,
+    names: &dyn Names,
+) -> Result<catalog::TableSpec, BindError> {
+    with_table_type(text, names, |binder, create, definition| {
+        binder.type_indexes(create, definition, text)
+    })
+}
+
+fn with_table_type(
+    text: &str,
+    names: &dyn Names,
+    read: impl FnOnce(
+        &mut context::Binder<'_>,
+        &ast::CreateType,
+        &ast::TableDefinition,
+    ) -> Result<catalog::TableSpec, BindError>,
+) -> Result<catalog::TableSpec, BindError> {
     let broken = || BindError::new(102, 15, 1, "Incorrect syntax in the definition of a type.");
     let batch = syntax::parse_batch(text, &syntax::LexOptions::default()).map_err(|_| broken())?;
     let Some(ast::StatementKind::CreateType(create)) = batch.statements.first().map(|s| &s.kind)
@@ -219,7 +243,7 @@ pub fn bind_table_type(text: &str, names: &dyn Names) -> Result<catalog::TableSp
     };
     let frame = context::Frame::default();
     let ast::TypeDefinition::Table(definition) = &create.definition else { return Err(broken()) };
-    context::Binder::new(names, &frame, 1).table_type(create, definition, text)
+    read(&mut context::Binder::new(names, &frame, 1), create, definition)
 }
 
 /// Binds the DEFAULT of a column by itself, converted to the column's type; NULL when there is none.

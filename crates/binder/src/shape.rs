@@ -23,8 +23,12 @@ pub(crate) fn of_module(module: &ProcedureDef, names: &dyn Names) -> Result<Tabl
     };
     let spec = TableSpec { name: module.name.clone(), ..spec };
     let place = Place::Variable(u16::MAX);
-    let table = catalog::define_private(&spec, place, module.object_id, module.version)
+    let mut table = catalog::define_private(&spec, place, module.object_id, module.version)
         .map_err(|e| BindError::of_catalog(e, 1))?;
+    if module.kind == ModuleKind::TableType {
+        let shown = crate::bind_type_indexes(&module.text, names)?;
+        catalog::show_indexes(&mut table, &shown).map_err(|e| BindError::of_catalog(e, 1))?;
+    }
     let created_unix_ns = module.created_unix_ns;
     Ok(TableDef { schema: module.schema.clone(), created_unix_ns, ..table })
 }

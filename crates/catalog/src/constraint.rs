@@ -10,7 +10,7 @@ use crate::scope::DdlScope;
 use crate::spec::{CheckSpec, ForeignKeySpec};
 use crate::system::{Cells, corrupt, text_or_null};
 use crate::{CatalogError, Txn};
-use types::Value;
+use types::{SqlType, Value};
 
 const DISABLED: u8 = 1;
 const NOT_TRUSTED: u8 = 2;
@@ -323,13 +323,17 @@ fn resolve(
     }
     for (own, other) in columns.iter().zip(&referenced) {
         let (own, other) = (&table.columns[*own], &parent.columns[*other]);
-        if !own.ty.has_values_of(other.ty) {
+        // decimal and numeric have the same values and are two types all the same.
+        let numeric = |ty| matches!(ty, SqlType::Decimal { numeric: true, .. });
+        let other_name = numeric(own.ty) != numeric(other.ty);
+        if !own.ty.has_values_of(other.ty) || other_name {
             let shown = |t: &TableDef, c: &ColumnDef| format!("{}.{}", t.name, c.name).into();
             return Err(CatalogError::ForeignKeyType {
                 key: name.into(),
                 referenced: shown(parent, other),
                 referencing: shown(table, own),
-                length: std::mem::discriminant(&own.ty) == std::mem::discriminant(&other.ty),
+                length: std::mem::discriminant(&own.ty) == std::mem::discriminant(&other.ty)
+                    && !other_name,
             });
         }
     }

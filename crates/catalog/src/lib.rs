@@ -62,7 +62,9 @@ pub use partition::{
     PARTITIONS_MAX, PartitionFunctionDef, PartitionSchemeDef, Partitioned, Partitioning,
 };
 pub use policy::{Operation, PolicyDef, PredicateDef, PredicateKind};
-pub use private::{RedefinedPrivate, define_private, private_with_unique, redefine_private};
+pub use private::{
+    RedefinedPrivate, define_private, private_with_unique, redefine_private, show_indexes,
+};
 pub use properties::{PropertyChange, PropertyClass, PropertyDef, PropertyTarget};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;

@@ -6,11 +6,13 @@
 use crate::CatalogError;
 use crate::alter::{check_period, not_enabled};
 use crate::constraint::generated;
-use crate::create::{add_column, check_row_size, default_name, define_key};
-use crate::def::{CheckDef, Compiled, DefaultDef, Place, TableDef, Temporal, same_name};
+use crate::create::{add_column, check_row_size, default_name, define_key, find_columns};
+use crate::def::{
+    CheckDef, Compiled, DefaultDef, IndexDef, IndexKind, Place, TableDef, Temporal, same_name,
+};
 use crate::load::lay_out;
 use crate::private_columns;
-use crate::spec::{AlterTable, KeySpec, TableSpec};
+use crate::spec::{AlterTable, IndexSpec, KeySpec, TableSpec};
 use types::RowLayout;
 
 /// The definition of a private table. `object_id` must differ from those of all tables the session can name (they are
@@ -76,6 +78,73 @@ pub fn define_private(
     lay_out(&mut table);
     check_row_size(&table)?;
     Ok(table)
+}
+
+/// Gives the definition of a table type the keys and indexes that a table of the database would have, for who shows them.
+/// `shown` is what the type's text says of them: that of a variable keeps no index that is not unique. 1911.
+pub fn show_indexes(table: &mut TableDef, shown: &TableSpec) -> Result<(), CatalogError> {
+    let mut indexes: Vec<IndexDef> = Vec::new();
+    let mut add = |table: &TableDef, spec: &IndexSpec, kind: IndexKind| {
+        let others = indexes.iter().filter(|index| !index.clustered).count() as i32;
+        let include: Vec<_> = spec.include.iter().map(|name| (name.clone(), false)).collect();
+        let ordinals = |names| find_columns(names, &table.name, &table.columns);
+        let number = table.type_constraint_id(false, indexes.len());
+        indexes.push(IndexDef {
+            index_id: if spec.clustered { 1 } else { others + 2 },
+            constraint_id: if kind == IndexKind::Unique { number } else { 0 },
+            name: match &*spec.name {
+                "" => generated("UQ", &table.name, "", number),
+                _ => spec.name.clone(),
+            },
+            kind,
+            unique: spec.unique,
+            clustered: spec.clustered,
+            columns: ordinals(&spec.columns)?,
+            include: ordinals(&include)?.into_iter().map(|(ordinal, _)| ordinal).collect(),
+            columnstore: None,
+            filter: spec.filter.clone(),
+            disabled: false,
+            ignore_dup_key: spec.ignore_dup_key,
+            fill_factor: spec.fill_factor,
+            buckets: spec.buckets,
+            filegroup: table.filegroup.clone(),
+            partitioned: None,
+            tree: Default::default(),
+            key_layout: Default::default(),
+            stored: Vec::new(),
+            layout: RowLayout::default(),
+        });
+        Ok::<(), CatalogError>(())
+    };
+    let of_key = |key: &KeySpec, name: Box<str>| IndexSpec {
+        name,
+        columns: key.columns.clone(),
+        unique: true,
+        clustered: key.clustered,
+        ignore_dup_key: key.ignore_dup_key,
+        buckets: key.buckets,
+        ..IndexSpec::default()
+    };
+    if let (Some(key), Some(spec)) = (&mut table.primary_key, &shown.primary_key)
+        && !spec.clustered
+    {
+        key.clustered = false;
+        let spec = of_key(spec, key.name.clone());
+        add(table, &spec, IndexKind::PrimaryKey)?;
+    }
+    for key in &shown.unique {
+        let spec = of_key(key, key.name.clone().unwrap_or_default());
+        add(table, &spec, IndexKind::Unique)?;
+    }
+    for spec in &shown.indexes {
+        add(table, spec, IndexKind::Index)?;
+    }
+    indexes.sort_by_key(|index| index.index_id);
+    table.indexes = indexes;
+    for at in 0..table.checks.len() {
+        table.checks[at].object_id = table.type_constraint_id(true, at);
+    }
+    Ok(())
 }
 
 /// A private table's definition with one more UNIQUE constraint. 1911, 1909, 1919.

@@ -348,6 +348,12 @@ impl TableDef {
         0x4000_0000 | (self.place_among_objects() << 10) | (ordinal & 0x3ff) as i32
     }
 
+    /// The id of a UNIQUE constraint or a CHECK of a table type, by its place among the type's.
+    pub(crate) fn type_constraint_id(&self, check: bool, at: usize) -> i32 {
+        let kind = if check { 0x2800_0000 } else { 0x2400_0000 };
+        kind | (self.place_among_objects() << 5) | (at & 0x1f) as i32
+    }
+
     /// Its number among the objects ever created, up to a million.
     fn place_among_objects(&self) -> i32 {
         self.object_id.wrapping_sub(crate::catalog::FIRST_OBJECT_ID) & 0xf_ffff

@@ -71,6 +71,15 @@ fn call_with(
         }
         IsJson | JsonValue | JsonQuery | JsonModify | JsonPathExists | JsonObject | JsonArray
         | AsJson | StringEscape => json::call(func, v, args, ty),
+        // No database has any here.
+        XmlSchemaNamespace => match v[1].as_str() {
+            None => Ok(Value::Null),
+            Some(name) => Err(SqlError::new(
+                6314,
+                16,
+                format!("Collection specified does not exist in metadata : '{name}'"),
+            )),
+        },
         Format | Parse | TryParse => parse::call(func, v, args, ty, cx),
         Greatest | Least => Ok(extreme(func, v)),
         Convert { try_ } => match (&v[0], v[1].as_i64()) {

@@ -80,6 +80,8 @@ pub(crate) struct State {
     attention: bool,
     /// The server wants it closed.
     aborted: bool,
+    /// Without a goodbye: that is how a client that looks at its idle connection sees that it was killed.
+    killed: bool,
     /// The peer has closed its side; bytes that it sent before may be left.
     closing: bool,
     /// The task, while it waits for the peer, and whether it is bytes that it waits for.
@@ -170,6 +172,7 @@ impl Connection {
                 news: false,
                 attention: false,
                 aborted: false,
+                killed: false,
                 closing: false,
                 waiter: None,
                 wants_bytes: false,
@@ -232,8 +235,9 @@ impl Connection {
             }
             None => {
                 state.aborted = true;
+                state.killed = true;
                 self.stop(&mut state);
-                self.stream.shut_down();
+                self.stream.break_off();
             }
         }
     }
@@ -648,13 +652,18 @@ impl Connection {
     /// Gone for good. On its own scheduler, in a task: what the session held is rolled back.
     fn leave(self: &Arc<Self>, work: Work) {
         let mut state = self.state.lock();
-        state.io.close(&self.stream);
+        let killed = state.killed;
+        if !killed {
+            state.io.close(&self.stream);
+        }
         if let Some(token) = state.token.take() {
             self.stream.deregister(self.shared.reactor(self.scheduler()), token);
         }
         state.running = None;
         drop(state);
-        self.stream.shut_down();
+        if !killed {
+            self.stream.shut_down();
+        }
         let logged_in = matches!(work.stage, Stage::Session(_));
         if let Stage::Session(session) = &work.stage {
             info!(connection = self.id, spid = session.spid(), peer = %self.peer(), "logged out");

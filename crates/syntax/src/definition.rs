@@ -32,6 +32,38 @@ pub(crate) fn text(expr: &Expr, filter: bool) -> Option<String> {
     read.is_ok().then_some(writer.text)
 }
 
+/// What was written, in one pair of parentheses however many it had: a script of the definition, run again, gives the same
+/// text.
+pub(crate) fn as_written(source: &str) -> String {
+    let mut bare = source.trim();
+    while let Some(inner) = within_parentheses(bare) {
+        bare = inner.trim();
+    }
+    format!("({bare})")
+}
+
+/// What one pair of parentheses around the whole text encloses.
+fn within_parentheses(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    let mut depth = 0u32;
+    let mut quote = None;
+    for c in inner.chars() {
+        match (quote, c) {
+            // A doubled quote ends one text and begins the next.
+            (Some(end), c) if c == end => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '[') => quote = Some(']'),
+            (None, '(') => depth += 1,
+            (None, ')') => depth = depth.checked_sub(1)?,
+            // A comment may hold any of these.
+            (None, '-' | '/') if inner.contains("--") || inner.contains("/*") => return None,
+            (None, _) => {}
+        }
+    }
+    Some(inner)
+}
+
 /// The column that a condition is about, if it is about one alone.
 pub(crate) fn only_column(condition: &Expr) -> Option<&Ident> {
     fn walk<'e>(expr: &'e Expr, found: &mut Vec<&'e Ident>) {

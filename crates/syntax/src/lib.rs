@@ -92,12 +92,12 @@ pub fn parse_condition(text: &str, options: &LexOptions) -> Result<ast::Expr, Ve
 /// The text of a default's, a check's or a computed column's definition as it is kept, in parentheses. `source` is what
 /// was written, which stays where SQL Server's form of it is not known.
 pub fn definition_text(expr: &ast::Expr, source: &str) -> String {
-    definition::text(expr, false).unwrap_or_else(|| format!("({})", source.trim()))
+    definition::text(expr, false).unwrap_or_else(|| definition::as_written(source))
 }
 
 /// The same of an index's filter, which keeps its lists of IN.
 pub fn filter_text(expr: &ast::Expr, source: &str) -> String {
-    definition::text(expr, true).unwrap_or_else(|| format!("({})", source.trim()))
+    definition::text(expr, true).unwrap_or_else(|| definition::as_written(source))
 }
 
 /// The column that a CHECK is about, if it is about one alone: SQL Server takes it as that column's then, wherever in

@@ -137,6 +137,7 @@ static MODULES: &[Module] = modules! {
     "sp_validname"
     "sp_who"
     "sp_who2"
+    "xp_getnetname"
     "xp_instance_regread" = "xp_regread"
     "xp_msver"
     "xp_qv"

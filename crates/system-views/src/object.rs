@@ -199,7 +199,16 @@ fn with_constraints(
         },
     };
     out.push(base.clone());
-    let ObjectRef::Table(table) = object else { return };
+    let table = match object {
+        ObjectRef::Table(table) => table.clone(),
+        // Its text may not bind any more.
+        ObjectRef::Procedure(module) if is_type => match crate::shape::of_module(context, module) {
+            Some(table) => table,
+            None => return,
+        },
+        ObjectRef::Procedure(_) => return,
+    };
+    let table = &table;
     if let Some(key) = &table.primary_key {
         out.push(Object {
             id: primary_key_id(table),

@@ -152,6 +152,16 @@ fn every_type_goes_out_and_comes_in() {
     }
 }
 
+/// mssql-jdbc announces a NULL uniqueidentifier with a length of 0.
+#[test]
+fn a_null_uniqueidentifier_may_have_no_length() {
+    let calls = [call(vec![parameter(SqlType::UniqueIdentifier, Value::Null)])];
+    let mut wire = rpc_message(&calls);
+    let at = wire.windows(3).rposition(|bytes| bytes == [0x24, 16, 0]).expect("type and value");
+    wire[at + 1] = 0;
+    assert_eq!(RpcMessage::decode(&wire).unwrap().calls, calls);
+}
+
 #[test]
 fn several_calls_in_one_message() {
     let calls = everything();

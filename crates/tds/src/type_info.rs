@@ -130,7 +130,8 @@ impl TypeInfo {
                     (t::MONEYN, 8) => SqlType::Money,
                     (t::DATETIMN, 4) => SqlType::SmallDateTime,
                     (t::DATETIMN, 8) => SqlType::DateTime,
-                    (t::GUID, 16) => SqlType::UniqueIdentifier,
+                    // mssql-jdbc says 0 of a NULL.
+                    (t::GUID, 16 | 0) => SqlType::UniqueIdentifier,
                     _ => return Err(bad),
                 };
                 (ty, Form::Byte(max))

@@ -23,6 +23,8 @@ static partial class Suite
         scenarios["mars"] = Mars;
         scenarios["session-recovery"] = SessionRecovery;
         scenarios["password-change"] = PasswordChange;
+        scenarios["random-rows"] = RandomRows;
+        scenarios["scripting"] = Scripting;
     }
 
     static void Scopes()

@@ -36,7 +36,7 @@ static class Frame
     public static readonly string User = Of("MILLRACE_USER");
     public static readonly string Password = Of("MILLRACE_PASSWORD");
     public static readonly string Certificate = Of("MILLRACE_CERTIFICATE");
-    static readonly string Tests = Of("MILLRACE_DRIVER_TESTS");
+    public static readonly string Tests = Of("MILLRACE_DRIVER_TESTS");
     static readonly List<string> problems = new List<string>();
 
     static string Of(string name) => Environment.GetEnvironmentVariable(name) ?? "";
@@ -85,7 +85,7 @@ static class Frame
     public static void Noting(string what, Action work)
     {
         try { work(); }
-        catch (Exception error) when (!(error is Skip)) { Check(false, $"{what}: {error.GetType().Name}: {Short(error.Message, 300)}"); }
+        catch (Exception error) when (!(error is Skip)) { Check(false, $"{what}: {error.GetType().Name}: {Short(error.GetBaseException().Message, 300)}"); }
     }
 
     /// A value as text: NULL is null, sequences are in brackets.

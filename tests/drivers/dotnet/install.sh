@@ -1,5 +1,5 @@
 #!/bin/bash
-# install.sh FOLDER: what the suite of SqlClient needs, all of it in FOLDER: the .NET Core runtime and SqlClient from wheels of
+# install.sh FOLDER: what the suite of SqlClient needs, all of it in FOLDER: the .NET Core runtime, SqlClient and SMO from wheels of
 # Python's registry; OpenSSL 1.1 and ICU 67, which that runtime asks for and newer Debians lack, and a C# compiler from Debian's,
 # unpacked and not installed. `install.sh FOLDER compile SOURCES...` compiles the suite.
 set -euo pipefail
@@ -9,10 +9,13 @@ framework() { echo "$home"/net/dotnetcore2/bin/shared/Microsoft.NETCore.App/*; }
 if [ "${2:-}" = compile ]; then
   shift 2
   references=(-r:"$home/app/System.Data.SqlClient.dll" -r:"$home/app/Newtonsoft.Json.dll")
+  for name in ConnectionInfo Management.Sdk.Sfc Smo SmoExtended SqlEnum; do
+    references+=(-r:"$home/app/Microsoft.SqlServer.$name.dll")
+  done
   for name in System.Private.CoreLib System.Private.Uri System.Private.Xml System.Runtime System.Runtime.Extensions \
     System.Runtime.Numerics System.Collections System.Collections.NonGeneric System.Collections.Specialized System.Console \
     System.ComponentModel System.ComponentModel.Primitives System.ComponentModel.TypeConverter System.Data.Common \
-    System.Diagnostics.Process System.Dynamic.Runtime System.IO System.IO.FileSystem System.Linq System.Linq.Expressions \
+    System.Diagnostics.Process System.Diagnostics.TraceSource System.Dynamic.Runtime System.IO System.IO.FileSystem System.Linq System.Linq.Expressions \
     System.ObjectModel System.Text.RegularExpressions System.Threading System.Threading.Tasks System.Threading.Thread \
     System.Threading.Timer System.Transactions.Local System.Xml.ReaderWriter netstandard; do
     references+=(-r:"$(framework)/$name.dll")
@@ -35,7 +38,10 @@ wheel() { # requirement, folder
 wheel dotnetcore2==3.1.23 net
 wheel mssql-cli==1.0.0 tools
 chmod +x "$home/net/dotnetcore2/bin/dotnet"
-cp "$home"/tools/mssqlcli/mssqltoolsservice/bin/{System.Data.SqlClient,Newtonsoft.Json}.dll "$home/app/"
+# SMO, and what of its libraries the framework has not.
+for library in "$home"/tools/mssqlcli/mssqltoolsservice/bin/*.dll; do
+  [ -e "$(framework)/$(basename "$library")" ] || cp "$library" "$home/app/"
+done
 rm -rf "$home/wheels" "$home/tools"
 
 wanted="libssl1.1 libicu67 mono-mcs mono-runtime-common mono-runtime-sgen mono-runtime libmono-corlib4.5-dll libmono-corlib4.5-cil

@@ -934,6 +934,7 @@ public final class Suite extends Frame {
         scenarios.put("pooling-reset", Suite::poolingReset);
         scenarios.put("time-zones", Suite::timeZones);
         scenarios.put("metadata", Suite::metadata);
+        scenarios.put("random-rows", () -> RandomRows.run(opened("sendTimeAsDatetime", "false"), opened("sendTimeAsDatetime", "false")));
         scenarios.replaceAll((name, work) -> () -> {
             try {
                 work.run();

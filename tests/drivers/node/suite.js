@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Connection, ISOLATION_LEVEL, Request, TYPES } from 'tedious';
 import { check, env, equal, fixtures, noting, run, short, types } from './frame.js';
+import { randomRows } from './random-rows.js';
 
 const DATABASE = 'drv_tedious';
 const open = new Set();
@@ -566,6 +567,10 @@ const scenarios = {
     const rows = [...Array(500).keys()].map((n) => [n, `name ${String(n).padStart(3, '0')}`]);
     equal(await take([...rows, [500, null]]), [501, 125250, 'name 499'], 'a table of 501 rows');
     equal(await take([]), [0, null, null], 'a table without rows');
+  },
+
+  async 'random-rows'() {
+    await randomRows(await opened({ requestTimeout: 600000 }), { batch, query, scalar, send, declared, native, same });
   },
 
   async 'pooling-reset'() {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use super::SCENARIO_LIMIT;
 use super::suite::Suite;
 use crate::run::{Failure, workspace};
 
@@ -55,6 +56,7 @@ fn suite(program: &Path, directory: &Path) -> Suite {
         directory: directory.to_owned(),
         environment: Vec::new(),
         log: PathBuf::new(),
+        limit: SCENARIO_LIMIT,
     }
 }
 

@@ -9,8 +9,8 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
-use super::SCENARIO_LIMIT;
 use super::server::Target;
 
 /// The clients, slowest start last.
@@ -29,7 +29,10 @@ pub const DRIVERS: &[&str] = &[
 /// What a driver is asked besides what all are asked.
 pub fn own_scenarios(driver: &str) -> &'static [&'static str] {
     match driver {
+        "pyodbc" | "tedious" | "mssql-jdbc" => &["random-rows"],
         "sqlclient" => &[
+            "random-rows",
+            "scripting",
             "transaction-scope",
             "data-adapter",
             "schema-collections",
@@ -74,6 +77,8 @@ pub struct Suite {
     pub environment: Vec<(String, String)>,
     /// Where its standard error goes.
     pub log: PathBuf,
+    /// How long a scenario may take before it counts as hung.
+    pub limit: Duration,
 }
 
 /// How one start of the program ended.
@@ -132,10 +137,10 @@ impl Suite {
         let mut current: Option<String> = None;
         let mut failed: Option<String> = None;
         let end = loop {
-            let line = match lines.recv_timeout(SCENARIO_LIMIT) {
+            let line = match lines.recv_timeout(self.limit) {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Timeout) => {
-                    let reason = format!("no answer for {} s", SCENARIO_LIMIT.as_secs());
+                    let reason = format!("no answer for {} s", self.limit.as_secs());
                     break End::Broken(current, reason);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
@@ -250,6 +255,7 @@ mod tests {
             directory: "/".into(),
             environment: Vec::new(),
             log,
+            limit: super::super::SCENARIO_LIMIT,
         }
     }
 

@@ -59,6 +59,7 @@ pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], Sq
         "SYS.FN_VARBINTOHEXSUBSTRING" => {
             (F::BinaryText, 4, &[INT, BINARY, INT, INT], SqlType::NVarChar(Len::Max))
         }
+        "XML_SCHEMA_NAMESPACE" => (F::XmlSchemaNamespace, 2, &[NAME, NAME, TEXT], SqlType::Xml),
         "OBJECT_ID" => (F::ObjectId, 1, &[TEXT, NAME], INT),
         "OBJECT_NAME" => (F::ObjectName, 1, &[INT, INT], NAME),
         "OBJECT_SCHEMA_NAME" => (F::ObjectSchemaName, 1, &[INT, INT], NAME),

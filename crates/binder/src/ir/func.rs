@@ -160,6 +160,8 @@ pub enum FuncId {
     /// (varbinary) or (int prefix, varbinary, int first, int count) -> nvarchar(max): sys.fn_varbintohexstr and
     /// sys.fn_varbintohexsubstring
     BinaryText,
+    /// (nvarchar schema, nvarchar collection [, nvarchar namespace]) -> xml
+    XmlSchemaNamespace,
     /// (num) -> num
     Abs,
     /// (num) -> num: -1, 0, 1

@@ -67,7 +67,7 @@ impl Commands<'_> {
         self.drop_module(found.kind, name, frame)
     }
 
-    fn type_named(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
+    pub(crate) fn type_named(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
         let scope = self.state.definitions();
         let catalog = &self.state.database.catalog;
         KINDS

@@ -263,11 +263,17 @@ impl Commands<'_> {
             return self.in_other_database(database, |vm| vm.alter_authorization(on, to, frame));
         }
         let access = self.state.identity.access().clone();
-        let target = self.securable(on)?;
-        let (Some(to), false) = (to, matches!(target, Target::Object { .. })) else {
-            // An object belongs to its schema's owner here.
-            return Err(SqlError::unsupported("ALTER AUTHORIZATION ON an object"));
+        let to = match to {
+            Some(to) => to,
+            None if matches!(on.class.as_deref(), None | Some("OBJECT" | "TYPE")) => {
+                return self.give_to_schema_owner(on);
+            }
+            None => return Err(SqlError::unsupported("SCHEMA OWNER of what is in no schema")),
         };
+        let target = self.securable(on)?;
+        if matches!(target, Target::Object { .. }) {
+            return Err(SqlError::unsupported("ALTER AUTHORIZATION ON an object"));
+        }
         if !access.allows(Permission::TakeOwnership, target) {
             return Err(cannot(
                 &format!("find the {}", word(target.securable().0.class(target.securable().1))),
@@ -321,6 +327,24 @@ impl Commands<'_> {
             Ok(())
         };
         if server { self.change_server(change) } else { self.change_database(frame, change) }
+    }
+
+    /// ALTER AUTHORIZATION ON an object or a type TO SCHEMA OWNER: to whom it belongs already; 15151. A synonym is itself
+    /// here, not what it stands for.
+    fn give_to_schema_owner(&self, on: &SecurableName) -> Result<(), SqlError> {
+        let name = ObjectName::from(&on.name);
+        let (kind, found) = match on.class.as_deref() {
+            Some("TYPE") => ("type", self.type_named(&name).map(ObjectRef::Procedure)),
+            _ => ("object", self.state.find_own(name.schema.as_deref(), &name.name)),
+        };
+        let access = self.state.identity.access();
+        let may = |object: &ObjectRef| {
+            access.allows(Permission::TakeOwnership, object_target(access, object))
+        };
+        match found.filter(may) {
+            Some(_) => Ok(()),
+            None => Err(cannot(&format!("find the {kind}"), &name.name)),
+        }
     }
 
     /// Does something in another database as who the session is there; 15151 where it may not enter it.

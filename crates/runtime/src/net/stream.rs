@@ -127,6 +127,20 @@ impl Stream {
         }
     }
 
+    /// Ends it without a goodbye: the owner hears of it as if the peer had closed, and the peer of a reset connection when
+    /// the owner drops it. From any thread.
+    pub fn break_off(&self) {
+        match &self.0 {
+            Kind::Tcp { stream, .. } => {
+                let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+                // Without it the peer hears of an end in order.
+                let _ = set_option(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, at_once);
+                drop(stream.shutdown(Shutdown::Read));
+            }
+            Kind::Simulated(stream) => stream.shut_down(),
+        }
+    }
+
     /// The other side's address.
     pub fn peer(&self) -> SocketAddr {
         match &self.0 {
@@ -172,15 +186,16 @@ fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-fn set_option(fd: RawFd, level: i32, option: i32, value: i32) -> io::Result<()> {
-    // SAFETY: the option's value is an int, given with its size.
+/// `T` is what the option's value is in C: an int, or a structure of ints.
+fn set_option<T: Copy>(fd: RawFd, level: i32, option: i32, value: T) -> io::Result<()> {
+    // SAFETY: the value lives through the call and is given with its size.
     let rc = unsafe {
         libc::setsockopt(
             fd,
             level,
             option,
             (&raw const value).cast(),
-            std::mem::size_of::<i32>() as libc::socklen_t,
+            std::mem::size_of::<T>() as libc::socklen_t,
         )
     };
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

@@ -145,6 +145,30 @@ fn a_registration_tells_what_is_there_and_a_deregistered_source_hears_nothing() 
     });
 }
 
+/// Of real sockets: a simulated one knows no reset.
+#[test]
+fn who_is_broken_off_hears_of_a_reset() {
+    let reactor = Reactor::new().expect("a reactor");
+    let listener = Listener::bind(anywhere()).expect("a port");
+    let ours = Stream::connect(listener.address().expect("an address")).expect("connected");
+    let told = Arc::<Told>::default();
+    listener.register(&reactor, told.clone()).expect("registered");
+    let theirs = accept(&listener, &reactor, &told);
+    let token = theirs.register(&reactor, told.clone()).expect("registered");
+    theirs.break_off();
+    // The owner hears of an end ...
+    told.wait_for(&reactor, |r| r.readable || r.closed);
+    assert_eq!(theirs.try_read(&mut [0; 8]).expect("an end"), 0);
+    theirs.deregister(&reactor, token);
+    let token = ours.register(&reactor, told.clone()).expect("registered");
+    drop(theirs);
+    // ... and the peer of no end in order.
+    told.wait_for(&reactor, |r| r.closed);
+    let error = ours.try_read(&mut [0; 8]).expect_err("a reset");
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+    ours.deregister(&reactor, token);
+}
+
 #[test]
 fn a_taken_port_is_refused() {
     in_each(|| {

@@ -7,7 +7,7 @@ use crate::declare::{Declared, NULL, variant, view};
 use crate::object::{self, Object, What, default_id};
 use crate::shape;
 use crate::types_table::{ColumnType, TYPES, TypeRow, column_type, long_type, user_types};
-use catalog::{ColumnDef, Identity, Marks, PeriodEdge, TableDef};
+use catalog::{ColumnDef, Identity, Marks, ModuleKind, PeriodEdge, TableDef};
 use executor::SqlError;
 use std::sync::Arc;
 use types::{SqlType, Value};
@@ -36,6 +36,8 @@ pub struct Column {
     pub ty: ColumnType,
     pub nullable: bool,
     pub identity: Option<Identity>,
+    /// A view or an inline function shows it: an identity has no seed there.
+    pub is_shown: bool,
     /// The last value given by the identity, if one has been.
     pub last_identity: Option<i64>,
     /// 0: no default.
@@ -50,6 +52,10 @@ pub struct Column {
 }
 
 impl Column {
+    fn seeded(&self) -> Option<Identity> {
+        self.identity.filter(|_| !self.is_shown)
+    }
+
     /// `generated_always_type` and its name.
     pub fn generated_always(&self) -> (u8, &'static str) {
         match self.generated {
@@ -85,7 +91,10 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
         }
         What::Procedure(module) if shape::is_shaped(module.kind) => {
             let shape = shape::of_module(context, module);
-            shape.map_or_else(Vec::new, |table| of_table(object.id, &table, None))
+            let mut all = shape.map_or_else(Vec::new, |table| of_table(object.id, &table, None));
+            let is_shown = matches!(module.kind, ModuleKind::View | ModuleKind::InlineFunction);
+            all.iter_mut().for_each(|column| column.is_shown = is_shown);
+            all
         }
         What::SystemView(view) => {
             let columns = view.columns().into_iter().zip(1..);
@@ -106,6 +115,7 @@ fn column(object_id: i32, name: &str, id: i32, sql_type: SqlType, nullable: bool
         nullable,
         computed: None,
         identity: None,
+        is_shown: false,
         last_identity: None,
         default_id: 0,
         rule_id: 0,
@@ -234,8 +244,8 @@ column_view! { SYSTEM_COLUMNS = "sys.system_columns" as c, rows system; }
 
 column_view! {
     IDENTITY_COLUMNS = "sys.identity_columns" as c, rows with_identity;
-    seed_value sql_variant null = c.identity.map(|i| variant(i.seed, c.sql_type));
-    increment_value sql_variant null = c.identity.map(|i| variant(i.increment, c.sql_type));
+    seed_value sql_variant null = c.seeded().map(|i| variant(i.seed, c.sql_type));
+    increment_value sql_variant null = c.seeded().map(|i| variant(i.increment, c.sql_type));
     last_value sql_variant null = c.last_identity.map(|v| variant(v, c.sql_type));
     is_not_for_replication bit null = c.marks.not_for_replication;
 }

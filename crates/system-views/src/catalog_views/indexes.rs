@@ -6,8 +6,9 @@
 use super::objects::none;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
-use crate::object;
-use catalog::{IndexDef, IndexKind, Partitioned, TableDef};
+use crate::object::{self, Object, What};
+use crate::shape;
+use catalog::{IndexDef, IndexKind, ModuleKind, Partitioned, TableDef};
 use executor::SqlError;
 use std::sync::Arc;
 use types::Value;
@@ -40,10 +41,17 @@ pub struct Index {
     pub rows: i64,
 }
 
-/// The indexes of every table.
+/// The indexes of every table, and of every table type.
 pub fn all(context: &Context<'_>) -> Vec<Index> {
-    let tables = object::tables(context);
-    tables.iter().filter_map(|o| o.table()).flat_map(|table| of_table(context, table)).collect()
+    let objects = object::user_objects(context);
+    let table = |object: &Object| match &object.what {
+        What::Table(table) => Some(table.clone()),
+        What::Procedure(module) if module.kind == ModuleKind::TableType => {
+            shape::of_module(context, module)
+        }
+        _ => None,
+    };
+    objects.iter().filter_map(table).flat_map(|table| of_table(context, &table)).collect()
 }
 
 /// The indexes of a table.
@@ -212,8 +220,9 @@ view! {
     is_disabled bit null = i.flag(|d| d.disabled);
     is_hypothetical bit null = false;
     is_ignored_in_optimization bit null = false;
-    allow_row_locks bit null = true;
-    allow_page_locks bit null = true;
+    // A columnstore index takes locks of its own kind.
+    allow_row_locks bit null = i.columnstore().is_none();
+    allow_page_locks bit null = i.columnstore().is_none();
     has_filter bit null = i.filter().is_some();
     filter_definition nvarchar(max) null = i.filter();
     compression_delay int null = i.columnstore().map(|c| i32::from(c.delay_minutes));

@@ -256,14 +256,14 @@ pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
             "isunique" => i32::from(index.unique),
             "indexfillfactor" => def.map_or(0, |d| i32::from(d.fill_factor)),
             "isdisabled" => def.map_or(0, |d| i32::from(d.disabled)),
-            "iscolumnstore" => i32::from(index.columnstore().is_some()),
+            "iscolumnstore" | "ispagelockdisallowed" | "isrowlockdisallowed" => {
+                i32::from(index.columnstore().is_some())
+            }
             "indexdepth"
             | "isautostatistics"
             | "isfulltextkey"
             | "ishypothetical"
             | "ispadindex"
-            | "ispagelockdisallowed"
-            | "isrowlockdisallowed"
             | "isstatistics"
             | "isoptimizedforsequentialkey" => 0,
             _ => return None,

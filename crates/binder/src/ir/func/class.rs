@@ -109,6 +109,7 @@ impl FuncId {
             PermissionBits | HasDbAccess | IsSrvRoleMember | IsMember => OF_SESSION,
             HostName | AppName | ContextInfo | SessionContext | ConnectionProperty => OF_SESSION,
             HostId | SessionProperty | CurrentRequestId | OriginalDbName => OF_SESSION,
+            XmlSchemaNamespace => OF_SESSION,
             ScopeIdentity | ErrorNumber | ErrorMessage | ErrorLine | ErrorSeverity => OF_SESSION,
             ErrorState | ErrorProcedure | XactState | CurrentTransactionId => OF_SESSION,
             RowCountBig | AppLockMode | AppLockTest | LastRowVersion => OF_SESSION,
