@@ -167,7 +167,7 @@ impl Table {
             // SAFETY: just taken out of the chain, by the only one who does that.
             unsafe {
                 self.weigh(-((*out).weight() as i64));
-                guard.free_version(out);
+                Version::free(out, guard);
             }
             *gone += 1;
         }

@@ -2,9 +2,6 @@
 //!
 //! A guard is held while a structure is walked, never while anything waits. The model checker frees nothing.
 
-#[cfg(not(loom))]
-use crate::memory::version::{Owned, Version};
-
 /// Whoever has one may follow links, and what they lead to stays until it is dropped.
 #[cfg(not(loom))]
 pub(crate) struct Guard(crossbeam_epoch::Guard);
@@ -34,13 +31,13 @@ impl Guard {
         // SAFETY: the caller's promise; guards that are pinned now may still look at it, and it waits for them.
         unsafe { self.0.defer_unchecked(move || drop(Box::from_raw(what))) }
     }
-    /// The same of a version.
+    /// Does something when nobody can look at what is there now any more.
     ///
     /// # Safety
-    /// `what` came from [`Owned::into_raw`], no link leads to it any more, and nobody else frees it.
+    /// What it frees no link leads to any more, and nobody else frees it.
     #[cfg(not(loom))]
-    pub(crate) unsafe fn free_version(&self, what: *mut Version) {
+    pub(crate) unsafe fn defer(&self, free: impl FnOnce() + 'static) {
         // SAFETY: the caller's promise; guards that are pinned now may still look at it, and it waits for them.
-        unsafe { self.0.defer_unchecked(move || drop(Owned::from_raw(what))) }
+        unsafe { self.0.defer_unchecked(free) }
     }
 }

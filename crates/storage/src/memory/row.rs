@@ -106,7 +106,7 @@ impl Row {
             stdx::fatal!("a version that was to be taken back is not the newest of its row");
         }
         // SAFETY: no link leads to it any more.
-        unsafe { guard.free_version(own) };
+        unsafe { Version::free(own, guard) };
     }
 
     /// Puts the row out of use, if nothing has come on top of `on`. The cleaner alone.

@@ -97,6 +97,15 @@ impl Version {
     pub fn has_older(&self) -> bool {
         !self.older.load(Acquire).is_null()
     }
+
+    /// Frees a version when nobody can look at it any more.
+    ///
+    /// # Safety
+    /// It came from [`Owned::into_raw`], no link leads to it any more, and nobody else frees it.
+    pub unsafe fn free(this: *mut Version, guard: &Guard) {
+        // SAFETY: the caller's promise.
+        unsafe { guard.defer(move || drop(Owned::from_raw(this))) }
+    }
 }
 
 /// The memory of a version with so many bytes, and where in it they begin.
