@@ -133,6 +133,12 @@ pub fn breathe() -> Result<(), Stopped> {
     Ok(memory::check(0)?)
 }
 
+/// Lets others go first if the quantum is over, where suspending is allowed: for work that is nobody's request, and for
+/// what goes on to its end whatever becomes of its request.
+pub fn let_others() {
+    yield_if_due();
+}
+
 #[cold]
 #[inline(never)]
 pub(super) fn yield_if_due() {
