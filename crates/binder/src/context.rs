@@ -238,6 +238,8 @@ pub(crate) struct Binder<'a> {
     pub checked: Vec<Rel>,
     /// Of an INSERT whose FROM is a change: what is being bound.
     pub nested: Nested,
+    /// The statement changes rows of another database.
+    pub away: Option<crate::away::Away>,
 }
 
 /// Levels after which a statement is refused (8631), in units of an expression's share of the
@@ -290,6 +292,7 @@ impl<'a> Binder<'a> {
             in_module: false,
             checked: Vec::new(),
             nested: Nested::None,
+            away: None,
         }
     }
 

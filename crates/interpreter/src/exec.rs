@@ -172,23 +172,37 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<i32, Halted> {
-        let Some(definition) = self.find_procedure(caller.program.schema.as_deref(), name) else {
+        let home = self.commands().enter_database_of(name)?;
+        let called = self.call_here(name, args, caller, frame, guarded, home.is_some());
+        self.commands().come_home(home);
+        called
+    }
+
+    /// The same where the name's database is the session's; `away`: the caller is of another one, whose owners own
+    /// nothing here.
+    fn call_here(
+        &mut self,
+        name: &ObjectName,
+        args: &[Argument],
+        caller: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+        away: bool,
+    ) -> Result<i32, Halted> {
+        let (schema, calls) = match away {
+            true => (None, 0),
+            false => (caller.program.schema.as_deref(), caller.object_id),
+        };
+        let Some(definition) = self.find_procedure(schema, name) else {
             return Err(no_procedure(&name.to_string()).into());
         };
         if self.state.identity.is_limited() {
-            self.commands().check_execute(&definition, caller.object_id)?;
+            self.commands().check_execute(&definition, calls)?;
         }
-        let home = self.commands().enter_database_of(name)?;
-        let called = match self.procedure(&definition) {
-            Ok((code, learnt)) => {
-                self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
-                    vm.keep_learnt(&definition, learnt);
-                })
-            }
-            Err(error) => Err(error.into()),
-        };
-        self.commands().come_home(home)?;
-        called
+        let (code, learnt) = self.procedure(&definition)?;
+        self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
+            vm.keep_learnt(&definition, learnt);
+        })
     }
 
     /// The catalog's procedure of that name. A name without a schema is looked for in the schema of the module that
@@ -451,6 +465,7 @@ impl Vm<'_> {
             );
         }
         self.state.gathering = true;
+        self.state.transaction.floor = self.state.transaction.count;
         let mut gathered = Gather::default();
         let mut inner = Vm {
             state: &mut *self.state,
@@ -464,6 +479,7 @@ impl Vm<'_> {
         let failed = inner.failed;
         self.failed |= failed;
         self.state.gathering = false;
+        self.state.transaction.floor = 0;
         gathered.messages.iter().for_each(|message| self.sink.message(message));
         result?;
         let mut rows = Vec::with_capacity(gathered.rows.len());

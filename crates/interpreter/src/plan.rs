@@ -3,6 +3,7 @@
 //! Promise: a plan is used only under the version of the catalog that bound it. Nothing here is shared between
 //! sessions, so running a statement touches no reference count.
 
+use crate::elsewhere::ThereBody;
 use crate::figures::Meter;
 use crate::insert::FastInsert;
 use crate::plan_cache::SessionPlan;
@@ -76,6 +77,7 @@ pub(crate) enum Body {
     /// And in general, where the short way does not apply.
     PointMerge(Box<PointMerge>, MergePlan, Kept),
     SetVars(Vec<(VarId, ExprPlan)>),
+    There(Box<ThereBody>),
     /// Run from the IR itself.
     Other(StmtKind),
 }

@@ -34,6 +34,19 @@ pub struct Session {
     ended: bool,
 }
 
+/// Transactions over several databases are decided in `master`.
+struct Deciding(Arc<catalog::ServerCatalog>);
+
+impl session_state::Decisions for Deciding {
+    fn decide(&self, transaction: u128) -> Result<(), executor::SqlError> {
+        self.0.decide(transaction).map_err(crate::host::catalog_error)
+    }
+
+    fn decided_everywhere(&self, transaction: u128) {
+        self.0.decided_everywhere(transaction);
+    }
+}
+
 impl Session {
     /// A fresh session in `master`, as `sa`, within this process.
     pub fn new(instance: &Arc<Instance>) -> Session {
@@ -58,6 +71,7 @@ impl Session {
         registered.follow(state.cancel.clone(), state.activity.clone());
         state.publish();
         state.identity = identity;
+        state.transaction.decisions = Some(Arc::new(Deciding(instance.server.clone())));
         let host = InstanceHost::new(instance.clone(), spid);
         Session { instance: instance.clone(), host, state, registered, home, ended: false }
     }
@@ -142,8 +156,8 @@ impl Session {
         if self.state.trancount() == 0
             && database != self.home
             && let Some(home) = self.instance.database(&self.home)
-            && self.state.use_database(home).is_ok()
         {
+            self.state.use_database(home);
             sink.environment(EnvironmentChange::Database { old: &database, new: &self.home });
         }
         self.state.publish();
