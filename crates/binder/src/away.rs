@@ -12,20 +12,13 @@ use std::sync::Arc;
 use catalog::same_name;
 use syntax::ast;
 
-use crate::context::Binder;
+use crate::context::{Away, Binder};
 use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::ObjectName;
 
 /// Variables from this number on are the values that go along.
 const BROUGHT: u32 = 1 << 30;
-
-/// What is known of a statement that changes rows elsewhere, while it is bound.
-#[derive(Debug)]
-pub(crate) struct Away {
-    pub database: Arc<str>,
-    here: Vec<Expr>,
-}
 
 impl Binder<'_> {
     /// The statement changes a table of that database, if of another one.
@@ -72,7 +65,7 @@ impl Binder<'_> {
     }
 
     /// A statement that makes a table in another database: SELECT INTO.
-    pub fn into_other(&mut self, name: &ObjectName) {
+    pub fn makes_in(&mut self, name: &ObjectName) {
         if !crate::define::is_private(&name.name) {
             let database = self.elsewhere(name).map(Arc::from);
             self.goes_to(database);

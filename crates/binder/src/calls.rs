@@ -120,7 +120,7 @@ impl Binder<'_> {
     fn select_into(&mut self, bound: &Query, into: &ast::SelectInto) -> Result<SelectTarget> {
         let line = into.table.span.line.max(1);
         let mut name = ObjectName::from(&into.table);
-        self.into_other(&name);
+        self.makes_in(&name);
         if self.away.is_some() {
             name.database = None;
         }

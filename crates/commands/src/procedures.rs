@@ -211,7 +211,7 @@ impl Commands<'_> {
         if here || extended && catalog::same_name(wanted, "master") {
             return Ok(None);
         }
-        let Some(there) = self.host.database(wanted) else {
+        let Some(there) = self.host.enter_database(wanted) else {
             return Err(no_procedure(&name.to_string()));
         };
         self.go_to(there)?;

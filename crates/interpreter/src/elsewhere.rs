@@ -6,35 +6,16 @@
 //! asks of it, is of there (`binder::ir::There`).
 
 use crate::code::Code;
-use crate::plan::{self, Body, CodeState, Planned};
+use crate::plan::{self, Body, CodeState, Planned, ThereBody};
 use crate::statement::Outcome;
 use crate::vm::Vm;
 use binder::ddl::Ddl;
 use binder::ir::{StmtKind, There};
 use executor::{Command, SqlError};
-use planner::{ExprPlan, InsertSource};
+use planner::InsertSource;
 use session_state::Halted;
 use syntax::ast::ObjectName;
 use types::Value;
-
-/// A change of rows in another database, planned as far as that is possible from here.
-pub(crate) struct ThereBody {
-    bound: There,
-    /// What is evaluated here.
-    here: Vec<ExprPlan>,
-    /// Over there.
-    planned: Option<Box<Planned>>,
-}
-
-impl ThereBody {
-    /// Of a statement whose frame has so many registers.
-    pub fn new(there: &There, registers: usize) -> Box<ThereBody> {
-        let mut bound = there.clone();
-        bound.place(registers as u32);
-        let here = there.here.iter().map(planner::plan_expr).collect();
-        Box::new(ThereBody { bound, here, planned: None })
-    }
-}
 
 impl Vm<'_> {
     /// Does something in the database of that name: 911.

@@ -3,13 +3,12 @@
 //! Promise: a plan is used only under the version of the catalog that bound it. Nothing here is shared between
 //! sessions, so running a statement touches no reference count.
 
-use crate::elsewhere::ThereBody;
 use crate::figures::Meter;
 use crate::insert::FastInsert;
 use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
 use crate::statement::recompiles;
-use binder::ir::{self, StmtKind, VarId};
+use binder::ir::{self, StmtKind, There, VarId};
 use commands::Watch;
 use executor::{Kept, PointChange, PointMerge};
 use planner::{
@@ -80,6 +79,25 @@ pub(crate) enum Body {
     There(Box<ThereBody>),
     /// Run from the IR itself.
     Other(StmtKind),
+}
+
+/// A change of rows in another database, planned as far as that is possible from here.
+pub(crate) struct ThereBody {
+    pub bound: There,
+    /// What is evaluated here.
+    pub here: Vec<ExprPlan>,
+    /// Over there.
+    pub planned: Option<Box<Planned>>,
+}
+
+impl ThereBody {
+    /// Of a statement whose frame has so many registers.
+    pub fn new(there: &There, registers: usize) -> Box<ThereBody> {
+        let mut bound = there.clone();
+        bound.place(registers as u32);
+        let here = there.here.iter().map(planner::plan_expr).collect();
+        Box::new(ThereBody { bound, here, planned: None })
+    }
 }
 
 /// Plans a bound statement without the short ways of singletons: every operator is there.

@@ -1,10 +1,9 @@
 //! Statements over tables: bound again when names have moved, run in a transaction, undone when they fail.
 
 use crate::code::Code;
-use crate::elsewhere::ThereBody;
 use crate::figures::{Reading, StatementCells};
 use crate::named_database;
-use crate::plan::{self, Body, CodeState, Planned};
+use crate::plan::{self, Body, CodeState, Planned, ThereBody};
 use crate::textsize::Cut;
 use crate::vm::Vm;
 use binder::ir::{OutputColumn, QueryHints, StmtKind, UpdateSet};

@@ -13,71 +13,20 @@
 //! way; what undoes a statement, or goes back to a savepoint, does so in all of them. A branch that began after a
 //! savepoint goes back to its beginning.
 
+use crate::branch::{Branch, Decisions, Place};
 use crate::database::OpenDatabase;
 use crate::transaction::{Transaction, durability};
 use catalog::DdlScope;
-use engine::{Durability, Savepoint, Txn};
+use engine::{Durability, Txn};
 use executor::{SqlError, from_engine};
 use std::sync::Arc;
-
-/// The transaction's part in another database.
-pub(crate) struct Branch {
-    pub database: Arc<OpenDatabase>,
-    /// Active; absent while a reading there has it.
-    pub txn: Option<Box<Txn>>,
-    /// Uncommitted definitions.
-    pub ddl: Option<Box<DdlScope>>,
-}
-
-/// A place in one database to go back to.
-#[derive(Clone)]
-pub(crate) struct Place {
-    engine: Arc<engine::Database>,
-    savepoint: Savepoint,
-    definitions: usize,
-}
-
-impl Place {
-    pub fn of(txn: &Txn, ddl: Option<&DdlScope>) -> Place {
-        Place {
-            engine: txn.database().clone(),
-            savepoint: txn.savepoint(),
-            definitions: ddl.map_or(0, DdlScope::mark),
-        }
-    }
-
-    /// Takes one database's part back to its place among these, or to its beginning. Whether definitions were
-    /// forgotten.
-    pub fn back(
-        places: &[Place],
-        txn: &mut Txn,
-        ddl: &mut Option<Box<DdlScope>>,
-    ) -> Result<bool, SqlError> {
-        let place = places.iter().find(|place| Arc::ptr_eq(&place.engine, txn.database()));
-        let (savepoint, mark) = match place {
-            Some(place) => (place.savepoint, place.definitions),
-            None => (Savepoint::BEGIN, 0),
-        };
-        let forgotten = ddl.is_some();
-        if let Some(scope) = ddl {
-            scope.rollback_to(mark);
-        }
-        txn.rollback_to(savepoint).map_err(|e| from_engine(e, None, ""))?;
-        Ok(forgotten)
-    }
-}
-
-/// Who decides, for good, that a transaction over several databases commits.
-pub trait Decisions: Send + Sync {
-    /// The transaction of that number, prepared in all of them, commits. Durable when this returns. Suspends.
-    fn decide(&self, transaction: u128) -> Result<(), SqlError>;
-    /// It has committed everywhere, durably.
-    fn decided_everywhere(&self, transaction: u128);
-}
 
 /// Databases of the system: master, which keeps decisions, and tempdb, which no crash survives.
 const MASTER: u16 = 1;
 const TEMPDB: u16 = 2;
+
+/// That a transaction commits: who has decided it, and its number.
+type Decided = (Arc<dyn Decisions>, u128);
 
 impl Transaction {
     /// Where the branches are now; empty for nearly all transactions.
@@ -131,12 +80,13 @@ impl Transaction {
                 database.catalog.commit(*ddl);
             }
         }
-        if decided.is_some() {
-            if let Some(txn) = self.txn.as_deref_mut() {
-                let committed = txn.commit(Durability::Full);
-                result = result
-                    .and(committed.map(drop).map_err(|e| from_engine(e, None, &database.name)));
-            }
+        if decided.is_some()
+            && let Some(txn) = self.txn.as_deref_mut()
+            && txn.is_active()
+        {
+            let committed = txn.commit(Durability::Full);
+            result =
+                result.and(committed.map(drop).map_err(|e| from_engine(e, None, &database.name)));
         }
         if let (Some((decisions, number)), Ok(())) = (decided, &result) {
             decisions.decided_everywhere(number);
@@ -146,10 +96,7 @@ impl Transaction {
 
     /// Of a transaction that has changed rows of several databases: prepares all of them, and decides. Nothing for any
     /// other.
-    fn prepare_branches(
-        &mut self,
-        database: &OpenDatabase,
-    ) -> Result<Option<(Arc<dyn Decisions>, u128)>, SqlError> {
+    fn prepare_branches(&mut self, database: &OpenDatabase) -> Result<Option<Decided>, SqlError> {
         let own = self.txn.as_deref_mut().map(|txn| (database.id, &*database.name, txn));
         let others = self
             .branches

@@ -129,6 +129,14 @@ impl Names for SessionNames<'_> {
             let named = ObjectName { database: Some(current.clone()), ..name.clone() };
             return self.host.borrow_mut().system_view(&named);
         }
+        // A view that another database really has is not to be read as one without rows.
+        if let Some(database) = name.database.as_deref().filter(|_| !self.is_current(name)) {
+            let other = self.host.borrow_mut().database(database);
+            let schema = name.schema.as_deref().filter(|schema| !schema.is_empty());
+            if other.is_some_and(|other| other.catalog.object(None, schema, &name.name).is_some()) {
+                return None;
+            }
+        }
         self.host.borrow_mut().system_view(name)
     }
 

@@ -8,7 +8,7 @@
 //! Promise: whoever runs a statement's rows or definitions does it between [`StatementTxn::begin`] and
 //! [`StatementTxn::end`]. What cannot be undone alone goes with the transaction.
 
-use crate::branches::Place;
+use crate::branch::Place;
 use crate::state::SessionState;
 use crate::transaction::durability;
 use engine::Txn;

@@ -9,7 +9,7 @@
 //! definitions are published after the commit and forgotten with a rollback. In other databases it has branches
 //! (`branches.rs`), which end with it.
 
-use crate::branches::{Branch, Decisions, Place};
+use crate::branch::{Branch, Decisions, Place};
 use crate::database::OpenDatabase;
 use crate::options::SetOptions;
 use catalog::DdlScope;
@@ -233,11 +233,11 @@ impl Transaction {
         durability: Durability,
     ) -> Result<(), SqlError> {
         self.savepoints.clear();
-        if !self.branches.is_empty() {
-            if let Err(error) = self.finish_branches(database) {
-                self.undo()?;
-                return Err(error);
-            }
+        if !self.branches.is_empty()
+            && let Err(error) = self.finish_branches(database)
+        {
+            self.undo()?;
+            return Err(error);
         }
         let ddl = self.ddl.take();
         if let Some(txn) = self.txn.as_deref_mut()
@@ -352,10 +352,9 @@ impl Transaction {
     fn back_to(&mut self, places: &[Place]) -> Result<(), SqlError> {
         if let Some(txn) = self.txn.as_deref_mut()
             && txn.is_active()
+            && Place::back(places, txn, &mut self.ddl)?
         {
-            if Place::back(places, txn, &mut self.ddl)? {
-                self.generation += 1;
-            }
+            self.generation += 1;
         }
         self.branches_back_to(places)
     }

@@ -76,6 +76,11 @@ impl Session {
         Session { instance: instance.clone(), host, state, registered, home, ended: false }
     }
 
+    /// Goes into a database, for whoever runs something there.
+    pub(crate) fn go_to(&mut self, database: Arc<OpenDatabase>) {
+        self.state.use_database(database);
+    }
+
     /// Tells the others who this is: login, host, program, connection (sys.dm_exec_sessions).
     pub fn tell(&self, change: impl FnOnce(&mut SessionFacts)) {
         self.registered.tell(change);

@@ -321,7 +321,15 @@ impl ProgramBinder<'_> {
             }
             S::WaitFor { delay, value } => {
                 let value = b.expr(value)?;
-                let value = if value.ty.is_character() {
+                // A time of the day is one as it is: as a text it would lose its seconds.
+                let is_time = matches!(
+                    value.ty,
+                    SqlType::DateTime
+                        | SqlType::SmallDateTime
+                        | SqlType::Time(_)
+                        | SqlType::DateTime2(_)
+                );
+                let value = if value.ty.is_character() || is_time {
                     value
                 } else {
                     b.coerce(value, TEXT, CastMode::Implicit)?
