@@ -5,12 +5,13 @@ use crate::document::{Cell, Figure, Published};
 use crate::error::LabError;
 use crate::experiment::Experiment;
 use crate::limits;
+use crate::published::Post;
 use crate::workload::{Durability, Kind, Mode, Procedure, Settings};
 
 /// `commit-batch`.
 pub struct CommitBatch;
 
-const MACHINE: &str = "8-socket, 64-core DL980, 8 data files";
+const POST_4: Post = (4, "8-socket, 64-core DL980, 8 data files");
 const WRITELOG_SHARE: &str = "WRITELOG, share of waits";
 
 impl Experiment for CommitBatch {
@@ -31,20 +32,16 @@ impl Experiment for CommitBatch {
     }
 
     fn published(&self) -> Vec<Published> {
-        let row = |arm: &str, figure: &str, published: &str, value, form: Option<&str>| Published {
-            post: 4,
-            machine: MACHINE.to_owned(),
-            arm: arm.to_owned(),
-            figure: figure.to_owned(),
-            published: published.to_owned(),
-            value,
-            beside: form
-                .map(|form| {
-                    [("sessions", "64"), ("durability", "full"), ("index_statistics", form)]
-                        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                        .into()
-                })
-                .unwrap_or_default(),
+        let row = |arm: &str, figure: &str, published: &str, value, form: Option<&str>| {
+            let row = Published::of(POST_4, arm, figure, published).with_value(value);
+            match form {
+                Some(form) => row.beside([
+                    ("sessions", "64"),
+                    ("durability", "full"),
+                    ("index_statistics", form),
+                ]),
+                None => row,
+            }
         };
         let on = "64 sessions of 2,500,000 rows, index usage counted";
         vec![

@@ -35,6 +35,7 @@ pub mod pairs;
 pub mod placement;
 mod point_read;
 mod profile;
+mod published;
 pub mod remote;
 mod script;
 mod shards;

@@ -5,6 +5,7 @@ use crate::document::{Cell, Figure, Published};
 use crate::error::LabError;
 use crate::experiment::Experiment;
 use crate::limits;
+use crate::published::{POST_1, POST_3};
 use crate::workload::{Durability, Kind, Settings, Workload};
 use std::collections::BTreeMap;
 use topology::{Cpu, Topology};
@@ -41,33 +42,22 @@ impl Experiment for LogWriterPlacement {
     }
 
     fn published(&self) -> Vec<Published> {
-        let row =
-            |post, arm: &str, figure: &str, published: &str, value, placement: &str| Published {
-                post,
-                machine: match post {
-                    3 => "2 x 10-core E5-2650 v3 2.3 GHz, SQL Server 2016 CTP",
-                    _ => "2 x 6-core Westmere 2.4 GHz, SQL Server 2014",
-                }
-                .to_owned(),
-                arm: arm.to_owned(),
-                figure: figure.to_owned(),
-                published: published.to_owned(),
-                value,
-                beside: [("log_reserve", "spinlock"), (ARM, placement)]
-                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                    .into(),
-            };
+        let row = |post, arm: &str, figure: &str, published: &str, value, placement: &str| {
+            Published::of(post, arm, figure, published)
+                .with_value(value)
+                .beside([("log_reserve", "spinlock"), (ARM, placement)])
+        };
         let (all, without) =
             ("40 sessions, all CPUs", "38 sessions, the log writer's core removed");
         let (together, apart) = ("10 sessions on the writer's socket", "10 sessions on the other");
         vec![
-            row(3, all, "rows/s", "186,915/s", Some(186_915.0), IN_MASK),
-            row(3, without, "rows/s", "436,781/s", Some(436_781.0), OUT_OF_MASK),
-            row(3, all, BACKOFF_SHARE, "23.89%", Some(23.89), IN_MASK),
-            row(3, without, BACKOFF_SHARE, "1.43%", Some(1.43), OUT_OF_MASK),
-            row(1, together, "seconds", "55 s", None, SAME_NODE),
-            row(1, apart, "seconds", "85 s", None, OTHER_NODE),
-            row(1, apart, "LOGCACHE_ACCESS spins", "4.5 times as many", None, OTHER_NODE),
+            row(POST_3, all, "rows/s", "186,915/s", Some(186_915.0), IN_MASK),
+            row(POST_3, without, "rows/s", "436,781/s", Some(436_781.0), OUT_OF_MASK),
+            row(POST_3, all, BACKOFF_SHARE, "23.89%", Some(23.89), IN_MASK),
+            row(POST_3, without, BACKOFF_SHARE, "1.43%", Some(1.43), OUT_OF_MASK),
+            row(POST_1, together, "seconds", "55 s", None, SAME_NODE),
+            row(POST_1, apart, "seconds", "85 s", None, OTHER_NODE),
+            row(POST_1, apart, "LOGCACHE_ACCESS spins", "4.5 times as many", None, OTHER_NODE),
         ]
     }
 

@@ -5,6 +5,7 @@ use crate::document::{Cell, Figure, Profile, Published};
 use crate::error::LabError;
 use crate::experiment::Experiment;
 use crate::limits;
+use crate::published::POST_3;
 use crate::workload::{Durability, Kind, Procedure, Settings, Table, Workload};
 
 /// `memory-optimised`.
@@ -47,16 +48,10 @@ impl Experiment for MemoryOptimised {
     }
 
     fn published(&self) -> Vec<Published> {
-        let row = |figure: &str, published: &str, value| Published {
-            post: 3,
-            machine: "2 x 10-core E5-2650 v3 2.3 GHz, SQL Server 2016 CTP".to_owned(),
-            arm: "34 sessions, disk table".to_owned(),
-            figure: figure.to_owned(),
-            published: published.to_owned(),
-            value: Some(value),
-            beside: [("table", "disk"), (IDS, "spinlock")]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
+        let row = |figure: &str, published: &str, value: f64| {
+            Published::of(POST_3, "34 sessions, disk table", figure, published)
+                .with_value(value)
+                .beside([("table", "disk"), (IDS, "spinlock")])
         };
         vec![row(LANGUAGE_SHARE, "12.32%", 12.32), row(XDESMGR_SHARE, "14.46%", 14.46)]
     }

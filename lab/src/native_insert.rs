@@ -9,6 +9,7 @@ use crate::log_writer_placement::{
     ANYWHERE, ARM, BACKOFF_SHARE, IN_MASK, OTHER_NODE, OUT_OF_MASK, SAME_NODE, add_spin_figures,
     arms, refuse_own_switches, usable_cpus,
 };
+use crate::published::POST_1;
 use crate::workload::{Durability, Kind, Procedure, Settings, Table};
 
 /// `native-insert`.
@@ -35,16 +36,9 @@ impl Experiment for NativeInsert {
     }
 
     fn published(&self) -> Vec<Published> {
-        let row = |arm: &str, figure: &str, published: &str, placement: &str| Published {
-            post: 1,
-            machine: "2 x 6-core Westmere 2.4 GHz, SQL Server 2014".to_owned(),
-            arm: arm.to_owned(),
-            figure: figure.to_owned(),
-            published: published.to_owned(),
-            value: None,
-            beside: [("log_reserve", "spinlock"), (ARM, placement)]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
+        let row = |arm: &str, figure: &str, published: &str, placement: &str| {
+            Published::of(POST_1, arm, figure, published)
+                .beside([("log_reserve", "spinlock"), (ARM, placement)])
         };
         let (together, apart) =
             ("ten logical CPUs of the log writer's socket", "ten logical CPUs of the other socket");

@@ -4,6 +4,7 @@ use crate::bench::Bench;
 use crate::document::Published;
 use crate::error::LabError;
 use crate::experiment::Experiment;
+use crate::published::POST_3;
 use crate::workload::Kind;
 
 /// `singleton-insert`.
@@ -27,16 +28,10 @@ impl Experiment for SingletonInsert {
     }
 
     fn published(&self) -> Vec<Published> {
-        let of_post_3 = |arm: &str, sessions: &str, published: &str, value: f64| Published {
-            post: 3,
-            machine: "2 x 10-core E5-2650 v3 2.3 GHz, SQL Server 2016 CTP".to_owned(),
-            arm: arm.to_owned(),
-            figure: "rows/s".to_owned(),
-            published: published.to_owned(),
-            value: Some(value),
-            beside: [("durability", "delayed"), ("sessions", sessions)]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
+        let of_post_3 = |arm: &str, sessions: &str, published: &str, value: f64| {
+            Published::of(POST_3, arm, "rows/s", published)
+                .with_value(value)
+                .beside([("durability", "delayed"), ("sessions", sessions)])
         };
         vec![
             of_post_3("40 sessions, all CPUs", "40", "186,915/s", 186_915.0),

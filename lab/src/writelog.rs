@@ -5,6 +5,7 @@ use crate::document::{Cell, Figure, Published};
 use crate::error::LabError;
 use crate::experiment::Experiment;
 use crate::limits;
+use crate::published::POST_5;
 use crate::workload::{Durability, Kind, Settings};
 
 /// `writelog`.
@@ -30,16 +31,11 @@ impl Experiment for Writelog {
     }
 
     fn published(&self) -> Vec<Published> {
-        let row = |figure: &str, published: &str, value: f64| Published {
-            post: 5,
-            machine: "2 x 6-core Westmere, ioDrive 2 duo (PCIe flash), SQL Server 2014".to_owned(),
-            arm: "full durability, two rows an insert, the set-up of 500,000 inserts/s".to_owned(),
-            figure: figure.to_owned(),
-            published: published.to_owned(),
-            value: Some(value),
-            beside: [("durability", "full"), ("log_queue_depth", "112")]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
+        let row = |figure: &str, published: &str, value: f64| {
+            let arm = "full durability, two rows an insert, the set-up of 500,000 inserts/s";
+            Published::of(POST_5, arm, figure, published)
+                .with_value(value)
+                .beside([("durability", "full"), ("log_queue_depth", "112")])
         };
         vec![
             row("log flushes/s", "about 15,000/s", 15_000.0),

@@ -93,6 +93,7 @@ fn apply(op: ArithOp, ty: SqlType, a: i64, b: i64) -> Result<i64, TypeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dice::Dice;
     use crate::functions::tests::NoSession;
     use types::convert;
 
@@ -112,31 +113,24 @@ mod tests {
         }
     }
 
-    struct Dice(u64);
-
     impl Dice {
-        fn roll(&mut self, sides: usize) -> usize {
-            self.0 = stdx::mix64(self.0.wrapping_add(1));
-            (self.0 >> 33) as usize % sides
-        }
-
         /// A tree over four slots of the four types.
         fn tree(&mut self, depth: usize) -> Expr {
             const TYPES: [SqlType; 4] =
                 [SqlType::TinyInt, SqlType::SmallInt, SqlType::Int, SqlType::BigInt];
-            if depth == 0 || self.roll(5) == 0 {
-                let at = self.roll(4);
-                if self.roll(2) == 0 {
-                    let number = [0, 1, 2, 255][self.roll(4)];
+            if depth == 0 || self.index(5) == 0 {
+                let at = self.index(4);
+                if self.index(2) == 0 {
+                    let number = [0, 1, 2, 255][self.index(4)];
                     let kind = ExprKind::Const(value(TYPES[at], Some(number)));
                     return Expr { kind, ty: TYPES[at], nullable: false };
                 }
                 return Expr { kind: ExprKind::Slot(at as u32), ty: TYPES[at], nullable: true };
             }
-            if self.roll(4) == 0 {
+            if self.index(4) == 0 {
                 let input = Box::new(self.tree(depth - 1));
                 let kind = ExprKind::Cast { input, mode: CastMode::Implicit, style: None };
-                return Expr { kind, ty: TYPES[self.roll(4)], nullable: true };
+                return Expr { kind, ty: TYPES[self.index(4)], nullable: true };
             }
             const OPS: [ArithOp; 8] = [
                 ArithOp::Add,
@@ -148,7 +142,7 @@ mod tests {
                 ArithOp::BitOr,
                 ArithOp::BitXor,
             ];
-            let op = OPS[self.roll(8)];
+            let op = OPS[self.index(8)];
             let (left, right) = (self.tree(depth - 1), self.tree(depth - 1));
             let ty = arith::result_type(crate::eval::types_op(op), left.ty, right.ty).unwrap();
             let (left, right) = (Box::new(left), Box::new(right));
@@ -165,10 +159,10 @@ mod tests {
         let mut errors = 0;
         for _ in 0..50_000 {
             let expr = dice.tree(4);
-            let tiny = [None, Some(0), Some(200), Some(255)][dice.roll(4)];
-            let small = [None, Some(-1), Some(300), Some(i64::from(i16::MIN))][dice.roll(4)];
-            let int = [None, Some(7), Some(-3), Some(i64::from(i32::MAX))][dice.roll(4)];
-            let big = [None, Some(1 << 40), Some(-5), Some(i64::MIN)][dice.roll(4)];
+            let tiny = [None, Some(0), Some(200), Some(255)][dice.index(4)];
+            let small = [None, Some(-1), Some(300), Some(i64::from(i16::MIN))][dice.index(4)];
+            let int = [None, Some(7), Some(-3), Some(i64::from(i32::MAX))][dice.index(4)];
+            let big = [None, Some(1 << 40), Some(-5), Some(i64::MIN)][dice.index(4)];
             let row = [
                 value(SqlType::TinyInt, tiny),
                 value(SqlType::SmallInt, small),

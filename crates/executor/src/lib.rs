@@ -43,6 +43,8 @@ pub mod applock;
 mod batch;
 mod columns;
 mod cx;
+#[cfg(test)]
+mod dice;
 mod error;
 mod eval;
 mod functions;

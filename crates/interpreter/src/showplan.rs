@@ -156,7 +156,7 @@ impl Vm<'_> {
         };
         self.settle(result?);
         let (used, elapsed_ns) = reading.since();
-        if let Some(cells) = learnt.meter.statement(index) {
+        if let Some(cells) = learnt.meter.statement(index).filter(|_| planned.body.is_counted()) {
             StatementCells::count(cells);
             reading.add_to(cells, self.state.rowcount.max(0) as u64);
         }

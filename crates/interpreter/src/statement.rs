@@ -604,16 +604,16 @@ impl Vm<'_> {
             }
             Body::Other(kind) => {
                 let (kind, line) = (&*kind, code.statements[index].line);
-                if let StmtKind::Exec(exec) = kind
-                    && !crate::ddl_trigger::is_watched(kind)
-                {
-                    self.execute(exec, code, frame, guarded, &mut planned.called)?;
-                } else if crate::ddl_trigger::is_watched(kind) {
-                    self.with_ddl_triggers(code, index, guarded, |vm| {
-                        vm.other(kind, code, line, frame, guarded)
-                    })?;
-                } else {
-                    self.other(kind, code, line, frame, guarded)?;
+                match kind {
+                    kind if crate::ddl_trigger::is_watched(kind) => {
+                        self.with_ddl_triggers(code, index, guarded, |vm| {
+                            vm.other(kind, code, line, frame, guarded)
+                        })?;
+                    }
+                    StmtKind::Exec(exec) => {
+                        self.execute(exec, code, frame, guarded, &mut planned.called)?;
+                    }
+                    kind => self.other(kind, code, line, frame, guarded)?,
                 }
                 Ok(match kind {
                     // These leave the counters to what they ran or raised.

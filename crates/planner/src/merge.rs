@@ -111,7 +111,7 @@ impl Lowering {
             .map(|(_, c)| c)
             .collect();
         let residual = self.over_both(rest, &left, &right);
-        let slots: Option<Vec<u32>> = left_keys.iter().map(|k| as_slot(&k.expr)).collect();
+        let slots: Option<Vec<u32>> = left_keys.iter().map(|k| k.expr.as_slot()).collect();
         let many = !slots.is_some_and(|slots| is_unique_by(&left.node, &slots));
         combine(kind, left, right, rows, |left, right| Op::MergeJoin {
             kind,
@@ -162,14 +162,6 @@ fn is_column(e: &Expr, id: ColId) -> bool {
     e.kind == ExprKind::Col(id)
 }
 
-/// The slot that an expression is.
-pub(crate) fn as_slot(e: &Expr) -> Option<u32> {
-    match e.kind {
-        ExprKind::Slot(slot) => Some(slot),
-        _ => None,
-    }
-}
-
 /// Whether no two rows are equal in these slots, NULLs aside: they hold a key of the table that is read.
 pub(crate) fn is_unique_by(node: &Node, slots: &[u32]) -> bool {
     match &node.op {
@@ -192,7 +184,7 @@ pub(crate) fn is_unique_by(node: &Node, slots: &[u32]) -> bool {
         }
         Op::Project { input, exprs } => {
             let below: Option<Vec<u32>> =
-                slots.iter().map(|slot| as_slot(exprs.get(*slot as usize)?)).collect();
+                slots.iter().map(|slot| exprs.get(*slot as usize)?.as_slot()).collect();
             below.is_some_and(|below| is_unique_by(input, &below))
         }
         _ => false,

@@ -45,6 +45,8 @@ pub(crate) fn as_written(source: &str) -> String {
 /// What one pair of parentheses around the whole text encloses.
 fn within_parentheses(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    // A comment may hold any of these.
+    let is_commented = inner.contains("--") || inner.contains("/*");
     let mut depth = 0u32;
     let mut quote = None;
     for c in inner.chars() {
@@ -56,8 +58,7 @@ fn within_parentheses(text: &str) -> Option<&str> {
             (None, '[') => quote = Some(']'),
             (None, '(') => depth += 1,
             (None, ')') => depth = depth.checked_sub(1)?,
-            // A comment may hold any of these.
-            (None, '-' | '/') if inner.contains("--") || inner.contains("/*") => return None,
+            (None, '-' | '/') if is_commented => return None,
             (None, _) => {}
         }
     }

@@ -163,7 +163,7 @@ impl XidTable {
             return false;
         }
         let state = ring.entries[(next % self.ring_len) as usize].state.load(Acquire);
-        matches!(state & TAG, COMMITTED | ABORTED) && state & !TAG >= horizon.0
+        ended_at(state).is_some_and(|at| at >= horizon)
     }
 
     /// A new active transaction. `tail` is the log's tail, read before.
@@ -185,12 +185,11 @@ impl XidTable {
             counter += 1;
             let entry = &ring.entries[(counter % self.ring_len) as usize];
             let state = entry.state.load(Acquire);
-            match state & TAG {
-                ACTIVE | COMMITTING | PREPARING => continue,
-                COMMITTED | ABORTED if state & !TAG >= horizon.0 => {
-                    self.overflow.lock().insert(entry.xid.load(Relaxed), state);
-                }
-                _ => {}
+            if matches!(state & TAG, ACTIVE | COMMITTING | PREPARING) {
+                continue;
+            }
+            if ended_at(state).is_some_and(|at| at >= horizon) {
+                self.overflow.lock().insert(entry.xid.load(Relaxed), state);
             }
             ring.next.store(counter, Relaxed);
             let xid = (self.epoch << (COUNTER_BITS + SLOT_BITS))
@@ -295,7 +294,7 @@ impl XidTable {
             state = None;
         }
         let state = state.or_else(|| self.overflow.lock().get(&xid.0).copied());
-        state.is_none_or(|s| matches!(s & TAG, COMMITTED | ABORTED) && s & !TAG < horizon.0)
+        state.is_none_or(|state| ended_at(state).is_some_and(|at| at < horizon))
     }
 
     /// Whose transaction it is, as long as it is unfinished. A loser is nobody's.
@@ -339,6 +338,11 @@ impl XidTable {
     pub fn trim(&self, horizon: Lsn) {
         self.overflow.lock().retain(|_, state| *state & !TAG >= horizon.0);
     }
+}
+
+/// Where the transaction of that state ended, either way.
+fn ended_at(state: u64) -> Option<Lsn> {
+    matches!(state & TAG, COMMITTED | ABORTED).then_some(Lsn(state & !TAG))
 }
 
 fn status_of(state: u64) -> XidStatus {

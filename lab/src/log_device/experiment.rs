@@ -6,6 +6,7 @@ use crate::document::{Cell, Figure, Histogram, Mark, MarkKind, Published};
 use crate::error::LabError;
 use crate::experiment::{Experiment, OwnOption};
 use crate::limits;
+use crate::published::POST_5;
 use crate::workload::Settings;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,22 +35,15 @@ impl Experiment for LogDevice {
     }
 
     fn published(&self) -> Vec<Published> {
-        let of_post_5 = |figure: &str, published: &str, value: f64| Published {
-            post: 5,
-            machine: "2 x 6-core Westmere, ioDrive 2 duo (PCIe flash), SQL Server 2014".to_owned(),
-            arm: "log writes of about 6.7 KB under full durability".to_owned(),
-            figure: figure.to_owned(),
-            published: published.to_owned(),
-            value: Some(value),
-            beside: [
+        let of_post_5 = |figure: &str, published: &str, value: f64| {
+            let arm = "log writes of about 6.7 KB under full durability";
+            Published::of(POST_5, arm, figure, published).with_value(value).beside([
                 ("bytes", "8192"),
                 ("sessions", "1"),
                 ("way", Way::DirectRwfDsync.name()),
                 ("carrier", Carrier::IoUring.name()),
                 ("beside", Beside::Alone.name()),
-            ]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into(),
+            ])
         };
         vec![
             of_post_5(STALL, "0.1 ms", 0.1),

@@ -8,6 +8,7 @@ use crate::bench::Bench;
 use crate::document::{Cell, Figure, Published};
 use crate::error::LabError;
 use crate::experiment::{Experiment, OwnOption};
+use crate::published::{POST_1, POST_3, Post};
 use crate::workload::{Durability, Kind, Settings, Workload};
 use runtime::clock;
 use runtime::spin::SpinLock;
@@ -40,6 +41,8 @@ const EQUAL: f64 = 0.05;
 const WAKE_NS: f64 = 300.0;
 const LINE_NS: f64 = 60.0;
 
+const POST_2: Post = (2, "2 x 6-core X5690 3.47 GHz, SQL Server 2008 R2");
+
 impl Experiment for Predict {
     fn name(&self) -> &'static str {
         "predict"
@@ -58,25 +61,13 @@ impl Experiment for Predict {
     }
 
     fn published(&self) -> Vec<Published> {
-        let row = |post, arm: &str, published: &str| Published {
-            post,
-            machine: match post {
-                3 => "2 x 10-core E5-2650 v3 2.3 GHz, SQL Server 2016 CTP",
-                2 => "2 x 6-core X5690 3.47 GHz, SQL Server 2008 R2",
-                _ => "2 x 6-core Westmere 2.4 GHz, SQL Server 2014",
-            }
-            .to_owned(),
-            arm: arm.to_owned(),
-            figure: "ratio".to_owned(),
-            published: published.to_owned(),
-            ..Published::default()
-        };
+        let row = |post, arm: &str, published: &str| Published::of(post, arm, "ratio", published);
         vec![
-            row(1, "log writer together, apart", "55 s, 85 s"),
-            row(1, "the same, memory-optimised", "10.434 s, 18.388 s"),
-            row(2, "remote memory", "about 5%"),
+            row(POST_1, "log writer together, apart", "55 s, 85 s"),
+            row(POST_1, "the same, memory-optimised", "10.434 s, 18.388 s"),
+            row(POST_2, "remote memory", "about 5%"),
             row(
-                3,
+                POST_3,
                 "log writer's core in, out of the mask, and with TF 8015",
                 "187, 437, 500 thousand/s",
             ),

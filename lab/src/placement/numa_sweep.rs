@@ -6,6 +6,7 @@ use crate::document::Published;
 use crate::error::LabError;
 use crate::experiment::{Experiment, OwnOption};
 use crate::limits;
+use crate::published::POST_3;
 use crate::workload::{Durability, Kind, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 use topology::Cpu;
@@ -54,18 +55,10 @@ impl Experiment for NumaSweep {
     }
 
     fn published(&self) -> Vec<Published> {
-        let row = |arm: &str, published: &str, value, beside: [(&str, &str); 3]| Published {
-            post: 3,
-            machine: "2 x 10-core E5-2650 v3 2.3 GHz, SQL Server 2016 CTP".to_owned(),
-            arm: arm.to_owned(),
-            figure: "rows/s".to_owned(),
-            published: published.to_owned(),
-            value,
-            beside: [("log_reserve", "spinlock")]
-                .into_iter()
-                .chain(beside)
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
+        let row = |arm: &str, published: &str, value, beside: [(&str, &str); 3]| {
+            Published::of(POST_3, arm, "rows/s", published)
+                .with_value(value)
+                .beside([("log_reserve", "spinlock")].into_iter().chain(beside))
         };
         let without = ("mask", "without-last-core");
         vec![

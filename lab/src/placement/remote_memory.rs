@@ -7,6 +7,7 @@ use crate::document::{Cell, Published};
 use crate::error::LabError;
 use crate::experiment::{Experiment, OwnOption};
 use crate::limits;
+use crate::published::Post;
 use crate::workload::{Kind, Settings};
 
 /// `remote-memory`.
@@ -20,6 +21,8 @@ const OPTIONS: [OwnOption; 1] = [OwnOption {
     default: "100000",
     what: "rows that the report groups (the post has 50 million)",
 }];
+
+const POST_2: Post = (2, "2 x 6-core X5690 3.47 GHz, 64 GB, SQL Server 2008 R2");
 
 impl Experiment for RemoteMemory {
     fn name(&self) -> &'static str {
@@ -37,17 +40,8 @@ impl Experiment for RemoteMemory {
     }
 
     fn published(&self) -> Vec<Published> {
-        let row = |arm: &str, figure: &str, published: &str, beside: &[(&str, &str)]| Published {
-            post: 2,
-            machine: "2 x 6-core X5690 3.47 GHz, 64 GB, SQL Server 2008 R2".to_owned(),
-            arm: arm.to_owned(),
-            figure: figure.to_owned(),
-            published: published.to_owned(),
-            value: None,
-            beside: beside
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect(),
+        let row = |arm: &str, figure: &str, published: &str, beside: &[(&str, &str)]| {
+            Published::of(POST_2, arm, figure, published).beside(beside.iter().copied())
         };
         vec![
             row("remote against local, raw", "cost", "1.2 to 1.3, by CoreInfo", &[]),

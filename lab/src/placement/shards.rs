@@ -6,6 +6,7 @@ use crate::document::Published;
 use crate::error::LabError;
 use crate::experiment::{Experiment, OwnOption};
 use crate::limits;
+use crate::published::POST_3;
 use crate::workload::{Kind, Settings};
 
 /// `shards`.
@@ -34,15 +35,8 @@ impl Experiment for Shards {
     }
 
     fn published(&self) -> Vec<Published> {
-        vec![Published {
-            post: 3,
-            machine: "2 x 10-core E5-2650 v3 2.3 GHz, SQL Server 2016 CTP".to_owned(),
-            arm: "an instance for each socket".to_owned(),
-            figure: "rows/s".to_owned(),
-            published: "proposed as the way past one log's spinlocks; no figures".to_owned(),
-            value: None,
-            beside: Default::default(),
-        }]
+        let told = "proposed as the way past one log's spinlocks; no figures";
+        vec![Published::of(POST_3, "an instance for each socket", "rows/s", told)]
     }
 
     fn takes(&self) -> &'static [&'static str] {

@@ -269,6 +269,14 @@ impl Expr {
         Expr { kind: ExprKind::Const(value), ty, nullable }
     }
 
+    /// The slot of the row at hand that it is, if it is one.
+    pub fn as_slot(&self) -> Option<u32> {
+        match self.kind {
+            ExprKind::Slot(slot) => Some(slot),
+            _ => None,
+        }
+    }
+
     pub fn int(value: i32) -> Expr {
         Expr::constant(Value::Int(value), SqlType::Int)
     }

@@ -84,20 +84,14 @@ impl<'p> HashAggregate<'p> {
             self.table.groups = 1;
         }
         let mut turn = Turn::default();
-        let by_column = match self.grouping.weight {
-            None => ByColumn::new(self.grouping.group, self.grouping.aggs),
-            Some(_) => None,
-        };
-        if let Some(by_column) = by_column
-            && self.input.has_columns(cx)?
-        {
+        if let Some(by_column) = ByColumn::over(&self.grouping, &mut self.input, cx)? {
             self.build_by_column(by_column, &mut turn, cx)?;
             return turn.put_off.end(&mut self.later, cx);
         }
         let mut batch = Batch::new();
         let mut arguments = Arguments::new(self.grouping.aggs);
         // Slots cannot fail: then the groups of a batch are looked for all at once.
-        let plain = |e: &Expr| matches!(e.kind, ExprKind::Slot(_));
+        let plain = |e: &Expr| e.as_slot().is_some();
         let at_once = !self.scalar && self.grouping.group.iter().all(plain);
         while self.input.next(cx, &mut batch)? {
             arguments.load(&batch);

@@ -6,13 +6,14 @@
 
 use super::accumulate::Accumulator;
 use super::exact::Exact;
-use super::grouping::Grouping;
+use super::grouping::{Grouping, exact_argument};
 use super::hash::KeyEncoder;
 use super::key_columns::KeyColumns;
+use super::simple::Source;
 use crate::columns::Columns;
 use crate::cx::Cx;
 use crate::message::SqlError;
-use binder::ir::{AggFunc, Expr, ExprKind};
+use binder::ir::{AggFunc, Expr};
 use planner::Agg;
 use types::Value;
 
@@ -38,28 +39,38 @@ pub(super) const NO_GROUP: u32 = u32::MAX;
 
 impl ByColumn {
     /// None where a grouping is of another kind.
-    pub fn new(group: &[Expr], aggs: &[Agg]) -> Option<ByColumn> {
-        let slot = |e: &Expr| match e.kind {
-            ExprKind::Slot(slot) => Some(slot),
-            _ => None,
-        };
+    fn new(group: &[Expr], aggs: &[Agg]) -> Option<ByColumn> {
         let arg = |agg: &Agg| {
             let Some(arg) = &agg.arg else { return Some(Arg::Rows) };
             if agg.joining.is_some() {
                 return None;
             }
-            let sums = matches!(agg.func, AggFunc::Sum | AggFunc::Avg) && !agg.distinct;
-            match Exact::new(arg).filter(|_| sums) {
+            match exact_argument(agg) {
                 Some(exact) => Some(Arg::Exact(exact)),
-                None => slot(arg).map(Arg::Slot),
+                None => arg.as_slot().map(Arg::Slot),
             }
         };
         Some(ByColumn {
-            keys: KeyColumns::new(group.iter().map(slot).collect::<Option<_>>()?),
+            keys: KeyColumns::new(group)?,
             args: aggs.iter().map(arg).collect::<Option<_>>()?,
             by_row: false,
             row: Vec::new(),
         })
+    }
+
+    /// For a grouping of rows that its input has by column; none where that has not, or the grouping is of another kind.
+    pub fn over(
+        grouping: &Grouping<'_>,
+        input: &mut Source<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<ByColumn>, SqlError> {
+        if grouping.weight.is_some() {
+            return Ok(None);
+        }
+        match ByColumn::new(grouping.group, grouping.aggs) {
+            Some(by_column) => Ok(input.has_columns(cx)?.then_some(by_column)),
+            None => Ok(None),
+        }
     }
 
     /// Computes the keys and arguments of a batch.
@@ -140,20 +151,12 @@ impl ByColumn {
 mod tests {
     use super::*;
     use crate::columns::Kind;
+    use crate::dice::Dice;
     use crate::functions::tests::NoSession;
-    use binder::ir::ArithOp;
+    use binder::ir::{ArithOp, ExprKind};
     use std::collections::BTreeMap;
     use types::collation::Rule;
     use types::{Decimal, Len, RowColumn, SqlType};
-
-    struct Dice(u64);
-
-    impl Dice {
-        fn roll(&mut self, sides: u64) -> u64 {
-            self.0 = stdx::mix64(self.0.wrapping_add(1));
-            (self.0 >> 33) % sides
-        }
-    }
 
     fn types() -> [SqlType; 8] {
         [

@@ -9,7 +9,7 @@ use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval, operand};
 use crate::message::SqlError;
-use binder::ir::{AggFunc, Expr, ExprKind};
+use binder::ir::{AggFunc, Expr};
 use planner::Agg;
 use types::Value;
 
@@ -140,12 +140,8 @@ impl<'p> Grouping<'p> {
     /// Groups that nobody above has a use for need none of their rows.
     pub fn narrow(&self, input: &mut Source<'p>, filter: Option<&JoinFilter>) {
         let Some(filter) = filter else { return input.narrow(None) };
-        let below = |slot: &u32| match self.group.get(*slot as usize)?.kind {
-            ExprKind::Slot(slot) => Some(slot),
-            _ => None,
-        };
-        if let Some(slots) = filter.slots().iter().map(below).collect() {
-            input.narrow(Some(&filter.over(slots)));
+        if let Some(below) = filter.below(self.group) {
+            input.narrow(Some(&below));
         }
     }
 
@@ -165,6 +161,13 @@ impl<'p> Grouping<'p> {
     }
 }
 
+/// The argument of a sum or an average, where it can be computed for many rows at a time.
+pub(super) fn exact_argument(agg: &Agg) -> Option<Exact> {
+    let plain = !agg.distinct && agg.joining.is_none();
+    let sums = matches!(agg.func, AggFunc::Sum | AggFunc::Avg);
+    agg.arg.as_ref().filter(|_| plain && sums).and_then(Exact::new)
+}
+
 /// Arguments of sums, averages and counts, computed for a batch at a time where they can be.
 #[derive(Default)]
 pub(super) struct Arguments {
@@ -174,12 +177,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub fn new(aggs: &[Agg]) -> Arguments {
-        let exact = |agg: &Agg| {
-            let plain = !agg.distinct && agg.joining.is_none();
-            let sums = matches!(agg.func, AggFunc::Sum | AggFunc::Avg);
-            agg.arg.as_ref().filter(|_| plain && sums).and_then(Exact::new)
-        };
-        let all: Vec<Option<Exact>> = aggs.iter().map(exact).collect();
+        let all: Vec<Option<Exact>> = aggs.iter().map(exact_argument).collect();
         Arguments { ready: vec![false; all.len()], all }
     }
 

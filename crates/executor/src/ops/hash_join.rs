@@ -38,7 +38,7 @@ use crate::cx::Cx;
 use crate::message::SqlError;
 use crate::rowcode;
 use ahead::Ahead;
-use binder::ir::{Expr, ExprKind};
+use binder::ir::Expr;
 use by_column::ByColumn;
 use planner::{Node, PhysicalJoin};
 use probe::Probe;
@@ -274,11 +274,7 @@ impl<'p> HashJoin<'p> {
             (PhysicalJoin::Full, _) | (_, true) => return,
             (_, false) => shape.right_keys,
         };
-        let slot = |key: &Expr| match key.kind {
-            ExprKind::Slot(slot) => Some(slot),
-            _ => None,
-        };
-        let Some(slots) = keys.iter().map(slot).collect() else { return };
+        let Some(slots) = keys.iter().map(Expr::as_slot).collect() else { return };
         let Some(filter) = JoinFilter::new(&self.table.keys, slots, &shape.encoder) else { return };
         let side = if by_left { &mut self.left } else { &mut self.right };
         side.narrow(Some(&filter));

@@ -8,6 +8,7 @@ use super::hash::{KeyEncoder, of_eight, of_four};
 use super::raw_layout::RawLayout;
 use super::reader;
 use crate::key_index::{KeyIndex, hash_of};
+use binder::ir::Expr;
 use std::sync::Arc;
 use types::{RowLayout, SqlType};
 
@@ -47,6 +48,13 @@ impl JoinFilter {
     /// The slots of the rows that are asked about.
     pub fn slots(&self) -> &[u32] {
         &self.slots
+    }
+
+    /// The same for rows of which an operator makes those that are asked about: by what it computes of each. None where a
+    /// part of the key is computed.
+    pub fn below(&self, exprs: &[Expr]) -> Option<JoinFilter> {
+        let below = |slot: &u32| exprs.get(*slot as usize)?.as_slot();
+        Some(self.over(self.slots.iter().map(below).collect::<Option<_>>()?))
     }
 
     /// The same for rows that have the key in other slots.

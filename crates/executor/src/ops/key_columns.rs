@@ -4,6 +4,7 @@
 
 use super::hash::{KeyEncoder, of_eight, of_four};
 use crate::columns::{Column, Columns, Data, cell};
+use binder::ir::Expr;
 use types::collation::{Rule, sort_key_into};
 use types::{SqlType, Value};
 
@@ -25,9 +26,10 @@ enum Part {
 }
 
 impl KeyColumns {
-    /// Of keys that are in these slots.
-    pub fn new(slots: Vec<u32>) -> KeyColumns {
-        KeyColumns { slots, parts: Vec::new(), bytes: Vec::new(), ends: Vec::new() }
+    /// Of keys that are slots; none where one is something else.
+    pub fn new(keys: &[Expr]) -> Option<KeyColumns> {
+        let slots = keys.iter().map(Expr::as_slot).collect::<Option<_>>()?;
+        Some(KeyColumns { slots, parts: Vec::new(), bytes: Vec::new(), ends: Vec::new() })
     }
 
     pub fn slots(&self) -> &[u32] {

@@ -159,12 +159,8 @@ impl Operator for Project<'_> {
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {
         let Some(filter) = filter else { return self.input.narrow(None) };
-        let below = |slot: &u32| match self.exprs[*slot as usize].kind {
-            ExprKind::Slot(slot) => Some(slot),
-            _ => None,
-        };
-        if let Some(slots) = filter.slots().iter().map(below).collect() {
-            self.input.narrow(Some(&filter.over(slots)));
+        if let Some(below) = filter.below(self.exprs) {
+            self.input.narrow(Some(&below));
         }
     }
 }

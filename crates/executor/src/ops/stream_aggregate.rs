@@ -81,10 +81,7 @@ impl<'p> StreamAggregate<'p> {
     /// Finds out how rows are taken.
     fn begin(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.by_column = Mode::ByRow;
-        if self.grouping.weight.is_none()
-            && let Some(by_column) = ByColumn::new(self.grouping.group, self.grouping.aggs)
-            && self.input.has_columns(cx)?
-        {
+        if let Some(by_column) = ByColumn::over(&self.grouping, &mut self.input, cx)? {
             let mut arriving = Arriving {
                 by_column,
                 columns: Columns::default(),

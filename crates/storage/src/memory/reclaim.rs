@@ -28,9 +28,10 @@ impl Guard {
     /// `what` came from [`Box::into_raw`], no link leads to it any more, and nobody else frees it.
     #[cfg(not(loom))]
     pub(crate) unsafe fn free<T: Send + 'static>(&self, what: *mut T) {
-        // SAFETY: the caller's promise; guards that are pinned now may still look at it, and it waits for them.
-        unsafe { self.0.defer_unchecked(move || drop(Box::from_raw(what))) }
+        // SAFETY: the caller's promise.
+        unsafe { self.defer(move || drop(Box::from_raw(what))) }
     }
+
     /// Does something when nobody can look at what is there now any more.
     ///
     /// # Safety

@@ -13,7 +13,7 @@ use crate::message::SqlError;
 use crate::ops::key_columns::KeyColumns;
 use crate::ops::simple::Source;
 use crate::rowcode;
-use binder::ir::{Expr, ExprKind};
+use binder::ir::Expr;
 use planner::PhysicalJoin;
 use types::Value;
 
@@ -38,13 +38,9 @@ pub(super) struct ByColumn {
 impl ByColumn {
     /// None where the keys are no slots.
     pub fn new(keys: &[Expr], by_left: bool) -> Option<ByColumn> {
-        let slot = |key: &Expr| match key.kind {
-            ExprKind::Slot(slot) => Some(slot),
-            _ => None,
-        };
         Some(ByColumn {
             by_left,
-            keys: KeyColumns::new(keys.iter().map(slot).collect::<Option<_>>()?),
+            keys: KeyColumns::new(keys)?,
             batch: Columns::default(),
             hashes: Vec::new(),
             numbers: Vec::new(),

@@ -74,14 +74,16 @@ impl<'p> Shape<'p> {
         Ok(true)
     }
 
+    /// [`Shape::needed`] of a side.
+    fn needed_of(&self, left: bool) -> &[bool] {
+        let (of_left, of_right) = self.needed.split_at(self.left_width);
+        if left { of_left } else { of_right }
+    }
+
     /// A row as it is kept: only what is needed, the rest NULL.
     pub fn kept(&self, left: bool, row: &[Value], out: &mut Vec<u8>) {
         out.clear();
-        let needed = match left {
-            true => &self.needed[..self.left_width],
-            false => &self.needed[self.left_width..],
-        };
-        for (value, needed) in row.iter().zip(needed) {
+        for (value, needed) in row.iter().zip(self.needed_of(left)) {
             if *needed {
                 rowcode::encode_value(value, out);
             } else {
@@ -119,15 +121,11 @@ impl<'p> Shape<'p> {
 
     #[inline]
     pub fn copy_needed(&self, left: bool, row: &[Value], out: &mut Vec<Value>) {
-        let needed = match left {
-            true => &self.needed[..self.left_width],
-            false => &self.needed[self.left_width..],
-        };
         let value = |(value, needed): (&Value, &bool)| match needed {
             true => value.clone(),
             false => Value::Null,
         };
-        out.extend(row.iter().zip(needed).map(value));
+        out.extend(row.iter().zip(self.needed_of(left)).map(value));
     }
 
     /// A left row with NULLs, or alone, as the kind has it.

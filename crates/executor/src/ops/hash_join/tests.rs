@@ -2,20 +2,12 @@
 
 use super::*;
 use crate::columns::Kind;
+use crate::dice::Dice;
 use crate::functions::tests::NoSession;
-use binder::ir::CompareOp;
+use binder::ir::{CompareOp, ExprKind};
 use planner::Op;
 use types::collation::Rule;
 use types::{Len, RowColumn, SqlType, Value};
-
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = stdx::mix64(self.0.wrapping_add(1));
-        (self.0 >> 33) % sides
-    }
-}
 
 fn types() -> [SqlType; 4] {
     [SqlType::Int, SqlType::VarChar(Len::N(9)), SqlType::decimal(15, 2), SqlType::Date]
