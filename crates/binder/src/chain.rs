@@ -5,6 +5,7 @@
 //! always the end of a prefix of the run, and a prefix is cut only as long as no (max) type has come. So what stands
 //! before the first (max) is a tree of its own, cut as its prefixes are; from there on all parts are (max).
 
+use runtime::task::Many;
 use syntax::ast;
 use types::{ArithOp, Len, SqlType, TypeError, arith};
 
@@ -32,7 +33,7 @@ impl Binder<'_> {
         let first = self.expr(first)?;
         let mut texts = text(&first);
         let mut run = Run { texts: vec![first] };
-        let mut steps = Vec::new();
+        let mut steps = Many::new();
         let mut others = 0;
         for (op, operand) in rest {
             let operand = self.expr(operand)?;

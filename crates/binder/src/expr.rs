@@ -1,5 +1,6 @@
 //! Expressions: names found, types derived, conversions made explicit.
 
+use runtime::task::Many;
 use syntax::ast;
 use types::{Decimal, Len, SqlType, Value};
 
@@ -153,9 +154,11 @@ impl Binder<'_> {
             }
             K::InList { negated, expr, list } => {
                 let input = self.expr(expr)?;
-                let list =
-                    list.iter().map(|item| self.expr(item)).collect::<Result<Vec<Expr>>>()?;
-                self.in_list(input, list, *negated)
+                let mut items = Many::with_capacity(list.len());
+                for item in list {
+                    items.push(self.expr(item)?);
+                }
+                self.in_list(input, items, *negated)
             }
             K::InSubquery { negated, expr, query } => {
                 let needle = self.expr(expr)?;
@@ -198,16 +201,19 @@ impl Binder<'_> {
         }
     }
 
-    fn in_list(&self, input: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr> {
+    fn in_list(&mut self, input: Expr, list: Many<Expr>, negated: bool) -> Result<Expr> {
         // Usually every item meets the input in one type; then it is one operation. Otherwise each
         // comparison converts for itself, as SQL Server's OR of equalities does.
-        let mut meets = Vec::with_capacity(list.len());
-        for item in &list {
-            meets.push(self.comparable(input.clone(), item.clone())?);
+        let mut meets = Many::with_capacity(list.len());
+        let (mut uniform, mut nullable) = (true, false);
+        for item in list {
+            self.breath.steps(16)?;
+            let (left, right) = self.comparable(input.clone(), item)?;
+            nullable |= left.nullable || right.nullable;
+            uniform = uniform && meets.first().is_none_or(|(first, _)| *first == left);
+            meets.push((left, right));
         }
-        let uniform = meets.iter().all(|(left, _)| *left == meets[0].0);
         if uniform {
-            let nullable = meets.iter().any(|(l, r)| l.nullable || r.nullable);
             let input = meets[0].0.clone();
             let list = meets.into_iter().map(|(_, right)| right).collect();
             let kind = ExprKind::In { input: Box::new(input), list, negated };

@@ -44,6 +44,8 @@ impl FrameMeta {
 
 /// Bytes populated at a time.
 const PREFAULT_STEP: usize = 32 << 20;
+/// And in one call of the system: it is milliseconds, as the pages are filled with zeros.
+const PREFAULT_CALL: usize = 2 << 20;
 /// Bytes kept populated ahead of use.
 const PREFAULT_AHEAD: usize = 64 << 20;
 /// Frames of a stretch, at least: a huge page.
@@ -337,9 +339,13 @@ impl Frames {
         }
     }
 
+    /// One step; others go first now and then.
     fn populate(&self, from: usize) {
-        // A refusal leaves the pages to be touched on first use.
-        let _ = self.arena.populate(from, PREFAULT_STEP);
+        for at in (from..from + PREFAULT_STEP).step_by(PREFAULT_CALL) {
+            // A refusal leaves the pages to be touched on first use.
+            let _ = self.arena.populate(at, PREFAULT_CALL);
+            runtime::task::let_others();
+        }
         let to = (from + PREFAULT_STEP).min(self.count * PAGE_BYTES);
         let before = self.populated.fetch_max((from + PREFAULT_STEP) as u64, Relaxed) as usize;
         self.tell(to.saturating_sub(before.max(from)));

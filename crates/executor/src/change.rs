@@ -16,6 +16,7 @@ use binder::ir::{Expr, TableHints, UpdateSet};
 use catalog::TableDef;
 use engine::{InsertHint, TableLock, Use};
 use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, OutputPlan, Plan, UpdatePlan};
+use runtime::task::Many;
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -108,6 +109,7 @@ impl Inserting<'_> {
         cx: &mut Cx<'_>,
         sink: &mut dyn ResultSink,
     ) -> Result<(), SqlError> {
+        self.writer.breathe()?;
         if cx.is_instead() {
             self.count += 1;
             cx.note_changed(Some(values), None)?;
@@ -514,7 +516,7 @@ pub(crate) fn assign(
 /// Changes collected before any is made; a row that the query gives twice is changed once.
 #[derive(Default)]
 struct Changes {
-    rows: Vec<Change>,
+    rows: Many<Change>,
     seen: KeyMap<()>,
 }
 

@@ -336,9 +336,8 @@ impl<'a> Cx<'a> {
     /// Yields past the quantum, stops a cancelled statement, and one that there is no memory for; called once per batch
     /// of rows.
     pub(crate) fn breathe(&self) -> Result<(), SqlError> {
-        runtime::task::maybe_yield();
-        self.goes_on()?;
-        if runtime::memory::check(0).is_ok() { Ok(()) } else { Err(no_memory()) }
+        runtime::task::breathe()?;
+        self.goes_on()
     }
 
     /// Stops a cancelled statement.

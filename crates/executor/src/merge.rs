@@ -16,15 +16,16 @@ use crate::sink::ResultSink;
 use crate::write::TableWriter;
 use binder::ir::{MergeAction, MergeClause, MergeWhen};
 use planner::{BlockPlan, MergePlan};
+use runtime::task::Many;
 use types::Value;
 
 /// What is to be done to target rows, in the order in which it is found.
 #[derive(Default)]
 struct Work {
-    deletes: Vec<Change>,
-    updates: Vec<Change>,
+    deletes: Many<Change>,
+    updates: Many<Change>,
     /// Rows of the source, with the number of the clause.
-    inserts: Vec<(usize, Vec<Value>)>,
+    inserts: Many<(usize, Vec<Value>)>,
     touched: KeyMap<()>,
 }
 

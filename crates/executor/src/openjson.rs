@@ -8,6 +8,7 @@ use crate::message::SqlError;
 use crate::serialize::from_base64;
 use binder::ir::SystemView;
 use json::{Kind, Node, Path};
+use runtime::task::Breath;
 use types::{Len, SqlType, Value, collation, convert};
 
 /// Whether the view is OPENJSON.
@@ -35,18 +36,18 @@ pub(crate) fn rows(view: &SystemView, args: &[Value]) -> Result<Vec<Vec<Value>>,
     }
     let members = root.members()?;
     if args.len() == 2 {
-        return Ok(members
-            .iter()
-            .enumerate()
-            .map(|(i, (name, node))| {
-                let key = name.clone().unwrap_or_else(|| i.to_string());
-                let value = match node.is_container() {
-                    true => Value::str(node.raw()),
-                    false => node.scalar().map_or(Value::Null, |v| Value::str(&v)),
-                };
-                vec![Value::str(&key), value, Value::TinyInt(node.kind as u8)]
-            })
-            .collect());
+        let mut rows = Vec::with_capacity(members.len());
+        let mut breath = Breath::new();
+        for (i, (name, node)) in members.iter().enumerate() {
+            breath.steps(16)?;
+            let key = name.clone().unwrap_or_else(|| i.to_string());
+            let value = match node.is_container() {
+                true => Value::str(node.raw()),
+                false => node.scalar().map_or(Value::Null, |v| Value::str(&v)),
+            };
+            rows.push(vec![Value::str(&key), value, Value::TinyInt(node.kind as u8)]);
+        }
+        return Ok(rows);
     }
     let columns = view
         .columns
@@ -63,7 +64,9 @@ pub(crate) fn rows(view: &SystemView, args: &[Value]) -> Result<Vec<Vec<Value>>,
         _ => vec![root],
     };
     let mut out = Vec::with_capacity(items.len());
+    let mut breath = Breath::new();
     for item in items {
+        breath.steps(16)?;
         let mut row = Vec::with_capacity(columns.len());
         for (ty, path, as_json) in &columns {
             row.push(column(item, path, *ty, *as_json)?);

@@ -8,6 +8,7 @@ use crate::ops;
 use crate::sink::{ColumnMeta, ResultSink};
 use binder::ir::{Expr, OutputColumn, VarId};
 use planner::Plan;
+use runtime::task::Many;
 use types::Value;
 
 /// What a client is told of a plan's columns.
@@ -117,8 +118,8 @@ pub fn select_to_vars<'a>(
 }
 
 /// All rows of a plan, collected: for INSERT into the table that is read, and for tests.
-pub fn collect<'a>(plan: &'a Plan, cx: &mut Cx<'a>) -> Result<Vec<Vec<Value>>, SqlError> {
-    let mut rows = Vec::new();
+pub fn collect<'a>(plan: &'a Plan, cx: &mut Cx<'a>) -> Result<Many<Vec<Value>>, SqlError> {
+    let mut rows = Many::new();
     let width = plan.output.len();
     for_each_batch(plan, cx, |batch, cx| {
         for row in batch.rows() {

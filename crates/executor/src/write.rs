@@ -12,6 +12,7 @@ use crate::ops::engine_tree;
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
+use runtime::task::Breath;
 use session_table::TableError;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,6 +20,9 @@ use types::{External, Value};
 
 /// Runs of equal bytes shorter than this are logged as they are.
 pub const RUN_BYTES_MIN: usize = 16;
+
+/// What a row's change counts for: some microseconds with its indexes.
+const ROW_STEPS: usize = 64;
 
 /// Writes rows of one table, with what its definition entails: computed columns, constraints, indexes.
 pub struct TableWriter {
@@ -36,6 +40,7 @@ pub struct TableWriter {
     key_values: Vec<Value>,
     /// None for a table whose rows stand for themselves.
     upkeep: Option<Box<Upkeep>>,
+    breath: Breath,
 }
 
 /// A row that is about to be changed, as it was just found.
@@ -87,7 +92,15 @@ impl TableWriter {
             row: Vec::new(),
             key_values: Vec::new(),
             upkeep,
+            breath: Breath::new(),
         }
+    }
+
+    /// Before a row is written: others go first now and then, and a statement that is to stop does. Rows that were
+    /// collected come from no plan that would do so.
+    #[inline]
+    pub(crate) fn breathe(&mut self) -> Result<(), SqlError> {
+        Ok(self.breath.steps(ROW_STEPS)?)
     }
 
     /// Updates will set these columns and no others.
@@ -371,6 +384,7 @@ impl TableWriter {
         values: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
+        self.breathe()?;
         let Some(mut upkeep) = self.upkeep.take() else {
             return self.update_row(locator, known, values, cx);
         };
@@ -479,6 +493,7 @@ impl TableWriter {
         known: Option<Known<'_>>,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
+        self.breathe()?;
         let found = known.map(|known| known.found);
         let Some(mut upkeep) = self.upkeep.take() else {
             return self.delete_row(locator, found, cx);
@@ -522,6 +537,7 @@ impl TableWriter {
         locator: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<Option<Vec<Value>>, SqlError> {
+        self.breathe()?;
         let Some(mut upkeep) = self.upkeep.take() else {
             return Ok(self.delete_row(locator, None, cx)?.then(Vec::new));
         };
@@ -541,6 +557,7 @@ impl TableWriter {
         hint: &mut InsertHint,
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
+        self.breathe()?;
         let Some(mut upkeep) = self.upkeep.take() else {
             return self.insert_row(values, "UPDATE", false, hint, cx).map(drop);
         };

@@ -16,6 +16,7 @@ use binder::ir::{CursorDef, CursorKind, CursorRef, CursorStmt, FetchDirection, V
 use commands::Argument;
 use executor::{Command, SqlError, column_meta};
 use planner::Plan;
+use runtime::task::Many;
 use session_state::Halted;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -59,7 +60,7 @@ struct Cursor {
     /// The program's variables as they were at DECLARE.
     vars: Vec<Value>,
     /// None while closed.
-    rows: Option<Vec<Vec<Value>>>,
+    rows: Option<Many<Vec<Value>>>,
     /// 0 before the first row, from 1 on a row, one more than there are rows behind the last.
     at: usize,
 }
@@ -72,7 +73,7 @@ impl Cursor {
 
     /// Moves; whether there is a row.
     fn fetch(&mut self, direction: Motion) -> bool {
-        let count = self.rows.as_ref().map_or(0, Vec::len) as i64;
+        let count = self.rows.as_ref().map_or(0, |rows| rows.len()) as i64;
         let at = self.at as i64;
         let to = match direction {
             Motion::Next => at + 1,
@@ -410,8 +411,8 @@ impl Vm<'_> {
     }
 
     /// A cursor's rows as they are now; 16943.
-    fn collect_rows(&mut self, id: u32) -> Result<Vec<Vec<Value>>, SqlError> {
-        let Some(cursor) = self.programs.cursors.all.get(&id) else { return Ok(Vec::new()) };
+    fn collect_rows(&mut self, id: u32) -> Result<Many<Vec<Value>>, SqlError> {
+        let Some(cursor) = self.programs.cursors.all.get(&id) else { return Ok(Many::new()) };
         let (plan, mut vars) = (cursor.plan.clone(), cursor.vars.clone());
         self.in_statement(&mut vars, |cx, _| {
             executor::collect(&plan, &mut cx.reborrow()).map_err(|e| match e.stale {

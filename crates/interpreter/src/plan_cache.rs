@@ -18,6 +18,7 @@ use crate::figures::{Cells, Meter, StatementFigures};
 use binder::ir::StmtKind;
 use catalog::Catalog;
 use parking_lot::Mutex;
+use runtime::task::NoSuspend;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -433,6 +434,8 @@ impl PlanCache {
         let catalog = Arc::downgrade(key.catalog);
         let plan = Arc::new(CachedPlan::new(number, code, catalog, key.setting, version));
         let hash = key.hash();
+        // What is dropped under the lock is dropped at once.
+        let _held = NoSuspend::new();
         let shard = &mut *self.shard(hash).lock();
         if let Some(other) = shard.plans.get(&hash)
             && other.is_of(key)
@@ -466,6 +469,7 @@ impl PlanCache {
     /// Throws out the plans that `which` chooses; sessions that hold one compile it again when they meet it next.
     pub fn throw_out(&self, which: impl Fn(&CachedPlan) -> bool) -> usize {
         let mut count = 0;
+        let _held = NoSuspend::new();
         for shard in &self.shards {
             let shard = &mut *shard.lock();
             let hashes: Vec<u64> =

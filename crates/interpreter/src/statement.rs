@@ -380,6 +380,7 @@ impl Vm<'_> {
         }
         let mut watch = self.commands().prepare_statistics(kind);
         watch.once = recompiles(kind);
+        runtime::task::breathe()?;
         let known = self.known(kind, code, frame);
         let body = plan::plan(kind, &known, &self.state.database.engine);
         Ok(Box::new(Planned { version, private, watch, body, called: Called::default() }))

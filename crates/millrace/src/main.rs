@@ -41,6 +41,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    runtime::memory::settle();
     match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
         Command::Sql(args) => sql::run(args),

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use binder::ir::*;
+use runtime::task::Breath;
 use types::SqlType;
 
 use crate::access::Wanted;
@@ -61,7 +62,11 @@ pub(crate) struct Lowering {
     /// What is known of the statement's tables.
     pub facts: Facts,
     pub hints: QueryHints,
+    pub breath: Breath,
 }
+
+/// What a relation counts for: some microseconds.
+const REL_STEPS: usize = 256;
 
 /// Rows assumed in a table, for want of statistics.
 pub(crate) const TABLE_ROWS: f64 = 100_000.0;
@@ -69,6 +74,8 @@ pub(crate) const TABLE_ROWS: f64 = 100_000.0;
 impl Lowering {
     /// Plans `rel` under predicates.
     pub fn rel(&mut self, rel: Rel, mut preds: Vec<Expr>, needed: &Needed) -> Lowered {
+        // To the end, whether the request is to stop or not: a plan is whole.
+        self.breath.goes_on_by(REL_STEPS);
         for pred in &mut preds {
             fold(pred);
         }

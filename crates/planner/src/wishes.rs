@@ -76,7 +76,7 @@ fn of_query(query: &Query, more: &[&Expr]) -> Vec<Wish> {
 
 /// One table, of which every column of a unique key is given.
 fn is_trivial(rel: &Rel) -> bool {
-    let mut preds = Vec::new();
+    let mut filters = Vec::new();
     let mut rel = rel;
     loop {
         match rel {
@@ -84,7 +84,7 @@ fn is_trivial(rel: &Rel) -> bool {
                 if has_subquery(predicate) {
                     return false;
                 }
-                conjuncts(predicate.clone(), &mut preds);
+                filters.push(predicate);
                 rel = input;
             }
             Rel::Project { input, exprs } => {
@@ -93,7 +93,11 @@ fn is_trivial(rel: &Rel) -> bool {
                 }
                 rel = input;
             }
-            Rel::Get(get) => return names_a_row(get, &preds),
+            Rel::Get(get) => {
+                let mut preds = Vec::new();
+                filters.into_iter().for_each(|filter| conjuncts(filter.clone(), &mut preds));
+                return names_a_row(get, &preds);
+            }
             Rel::OneRow => return true,
             _ => return false,
         }

@@ -19,13 +19,16 @@
 //!    stop.
 
 mod breath;
+mod many;
 mod plain;
 mod pollers;
 mod slot;
 
 pub use breath::{
-    Breath, Breathing, CANCELLED, Stopped, Under, breathe, breathing, is_stopped, under,
+    Breath, Breathing, CANCELLED, Stopped, Under, append, append_bytes, breathe, breathing, copied,
+    is_stopped, let_go, let_others, under,
 };
+pub use many::Many;
 pub(crate) use pollers::forget_sim_pollers;
 pub use pollers::{
     DriverGuard, Poller, PollerId, Pollers, driver_guard, poll_all, register_poller,

@@ -81,6 +81,41 @@ fn neighbours_get_through_and_kill_ends_what_is_long() {
     }
 }
 
+/// What is made before, and what then has many rows to do.
+const ROWS: &[(&str, &str, &str)] = &[
+    ("insert of its own rows", "", "INSERT #t SELECT a, b FROM #t"),
+    ("update of all rows", "", "UPDATE #t SET b = b + (SELECT MAX(x.b) FROM #t x)"),
+    ("rollback", "BEGIN TRAN INSERT #t SELECT a, b FROM #t", "ROLLBACK"),
+    ("commit", "BEGIN TRAN INSERT #t SELECT a, b FROM #t UPDATE #t SET b = 1", "COMMIT"),
+    ("drop", "INSERT #t SELECT a, b FROM #t", "DROP TABLE #t"),
+];
+
+#[test]
+fn rows_of_private_tables_let_neighbours_through() {
+    let served = serve_on(vec![0], Limits::default());
+    for (name, before, text) in ROWS {
+        let mut busy = served.client();
+        let number = spid(&mut busy);
+        let made = "CREATE TABLE #t (a varchar(100), b int)
+             INSERT #t SELECT TOP (300000) REPLICATE('x', 50), 1 FROM sys.all_columns x, sys.all_columns y";
+        for sql in [made, before] {
+            assert_eq!(busy.query(sql).errors(), [0; 0], "{name}");
+        }
+        let mut neighbour = served.client();
+        let runs = format!("SELECT 1 FROM sys.dm_exec_requests WHERE session_id = {number}");
+        busy.writer.batch(text);
+        busy.send();
+        let mut answers = 0;
+        while !neighbour.query(&runs).rows.is_empty() || answers == 0 {
+            answers += 1;
+        }
+        let errors = busy.answer().map(|answer| answer.errors()).unwrap_or_default();
+        assert_eq!(errors, [0; 0], "{name}");
+        // Where nothing breathes, the first answer comes when all is over.
+        assert!(answers >= 3, "{name}: {answers} answers beside it");
+    }
+}
+
 #[test]
 fn long_texts_take_time_in_proportion_to_their_length() {
     let served = serve_on(vec![0], Limits::default());

@@ -197,6 +197,8 @@ impl Environment for SessionEnvironment<'_> {
             | AssemblyProperty | TypeProperty | OdbcScale | DbId | DbName | FileId | FileName
             | FileProperty | FilegroupId | FilegroupName | FilegroupProperty
             | DatabasePropertyEx | ServerProperty | CollationProperty => {
+                // Some of them look through all that there is, and they are asked for each row.
+                runtime::task::breathe()?;
                 self.host.metadata(func, args, self.state)?
             }
             IndexKeyProperty | ServerFigure(_) => self.host.metadata(func, args, self.state)?,

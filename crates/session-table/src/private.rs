@@ -15,6 +15,7 @@ use crate::key::Key;
 use crate::table::{Row, Table, TableError, row_bytes};
 use crate::undo::Undo;
 use catalog::{Place, TableDef, same_name};
+use runtime::task::{Breath, let_go};
 use std::sync::Arc;
 use types::Value;
 
@@ -325,28 +326,32 @@ impl PrivateTables {
 
     /// A statement has succeeded: table variables keep what it did.
     pub fn end_statement(&mut self, mark: Mark) {
-        if self.undo[mark.0.min(self.undo.len())..]
-            .iter()
-            .any(|c| matches!(c, Change::Variable(..)))
-        {
-            let mut at = 0;
-            let mut freed = 0;
-            self.undo.retain(|change| {
-                at += 1;
-                let keep = at <= mark.0 || !matches!(change, Change::Variable(..));
-                if !keep {
-                    freed += change.bytes();
+        let since = mark.0.min(self.undo.len());
+        let done = |change: &Change| matches!(change, Change::Variable(..));
+        if self.undo[since..].iter().any(done) {
+            let kept = self.undo[since..].iter().filter(|change| !done(change)).count();
+            let mut changes = self.undo.split_off(since);
+            self.undo.reserve(kept);
+            let_go(changes.drain(..).filter_map(|change| match done(&change) {
+                true => {
+                    self.undo_bytes -= change.bytes();
+                    Some(change)
                 }
-                keep
-            });
-            self.undo_bytes -= freed;
+                false => {
+                    self.undo.push(change);
+                    None
+                }
+            }));
         }
     }
 
     /// A statement has failed, or ROLLBACK to a savepoint: everything since the mark is taken back. (Of table variables
     /// only a statement's own changes are still here to be undone.)
     pub fn rollback_to(&mut self, mark: Mark) {
+        let mut breath = Breath::new();
         while self.undo.len() > mark.0 {
+            // To the end, whether the request is to stop or not.
+            breath.goes_on();
             let Some(change) = self.undo.pop() else { break };
             self.undo_bytes -= change.bytes();
             self.take_back(change);
@@ -357,7 +362,7 @@ impl PrivateTables {
     #[inline]
     pub fn commit(&mut self) {
         if !self.undo.is_empty() {
-            self.undo.clear();
+            let_go(std::mem::take(&mut self.undo));
             self.undo_bytes = 0;
         }
     }

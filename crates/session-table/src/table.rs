@@ -5,6 +5,7 @@
 
 use crate::key::Key;
 use catalog::{Identity, KeyDef, TableDef};
+use runtime::task::{Breath, let_go};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ impl From<TypeError> for TableError {
 }
 
 /// A private table with its rows.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Table {
     def: Arc<TableDef>,
     rows: BTreeMap<Key, Row>,
@@ -48,7 +49,43 @@ pub struct Table {
     bytes: usize,
 }
 
-#[derive(Clone, Debug)]
+impl Clone for Table {
+    /// Millions of rows are copied step by step.
+    fn clone(&self) -> Table {
+        let mut breath = Breath::new();
+        let mut copy = |key: &Key| {
+            // To the end, whether the request is to stop or not.
+            breath.goes_on_by(ROW_STEPS);
+            key.clone()
+        };
+        let rows = self.rows.iter().map(|(key, row)| (copy(key), row.clone())).collect();
+        let unique = self.unique.iter().map(|unique| Unique {
+            columns: unique.columns.clone(),
+            layout: unique.layout.clone(),
+            keys: unique.keys.iter().map(&mut copy).collect(),
+        });
+        let unique = unique.collect();
+        Table {
+            def: self.def.clone(),
+            rows,
+            unique,
+            next_row_id: self.next_row_id,
+            next_identity: self.next_identity,
+            identity_given: self.identity_given,
+            bytes: self.bytes,
+        }
+    }
+}
+
+impl Drop for Table {
+    /// Millions of rows are freed step by step.
+    fn drop(&mut self) {
+        let_go(std::mem::take(&mut self.rows));
+        self.unique.iter_mut().for_each(|unique| let_go(std::mem::take(&mut unique.keys)));
+    }
+}
+
+#[derive(Debug)]
 struct Unique {
     columns: Vec<usize>,
     layout: KeyLayout,
@@ -57,6 +94,8 @@ struct Unique {
 
 /// Bookkeeping per row beside its values, in bytes: node, key, length.
 const ROW_OVERHEAD_BYTES: usize = 64;
+/// Steps that a row's copy counts for.
+const ROW_STEPS: usize = 16;
 /// Texts and binaries up to this length live inside their value.
 const INLINE_BYTES: usize = 22;
 

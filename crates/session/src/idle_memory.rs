@@ -36,9 +36,9 @@ impl IdleMemory {
         if memory::heap_bytes() == 0 {
             return;
         }
-        if now.saturating_sub(self.full_ns) >= FULL_NS
-            && memory::resident_bytes() > memory::limit_bytes()
-        {
+        let resident = memory::resident_bytes();
+        memory::note_resident(resident);
+        if now.saturating_sub(self.full_ns) >= FULL_NS && resident > memory::limit_bytes() {
             memory::give_back();
             self.full_ns = clock::now_ns();
         }

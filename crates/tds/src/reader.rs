@@ -4,7 +4,11 @@
 //! bytes, please" and all others for an error. Lengths are checked before anything is allocated for them.
 
 use crate::ProtocolError;
+use runtime::task::Breath;
 use types::collation::units;
+
+/// A long text is turned in pieces of so many bytes.
+const PIECE_BYTES: usize = 64 << 10;
 
 pub(crate) type Result<T> = std::result::Result<T, ProtocolError>;
 
@@ -105,6 +109,19 @@ pub(crate) fn utf16(bytes: &[u8]) -> String {
 
 /// Appends text as UTF-16, little-endian.
 pub(crate) fn put_utf16(out: &mut Vec<u8>, text: &str) {
+    let (mut rest, mut breath) = (text, Breath::new());
+    while rest.len() > PIECE_BYTES {
+        out.reserve(rest.len() * 2);
+        let (piece, behind) = rest.split_at(stdx::floor_char_boundary(rest, PIECE_BYTES));
+        put_piece(out, piece);
+        // What has begun is written to its end, whether its request is to stop or not.
+        breath.goes_on_by(PIECE_BYTES / 8);
+        rest = behind;
+    }
+    put_piece(out, rest);
+}
+
+fn put_piece(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     if bytes.is_ascii() {
         let at = out.len();

@@ -300,8 +300,8 @@ pub fn concat(a: &Value, b: &Value, ty: SqlType) -> Option<Value> {
                 return Some(a.clone());
             }
             let mut text = String::with_capacity(x.len() + y.len());
-            text.push_str(x);
-            text.push_str(y);
+            runtime::task::append(&mut text, x);
+            runtime::task::append(&mut text, y);
             // Halves of a pair that come together are one character.
             if ty.is_unicode() && crate::collation::units::meet(x, y) {
                 text = crate::collation::units::join_pairs(&text);
@@ -315,8 +315,9 @@ pub fn concat(a: &Value, b: &Value, ty: SqlType) -> Option<Value> {
             Some(Value::Str(text.into()))
         }
         (Value::Binary(x), Value::Binary(y)) => {
-            let mut bytes = x.to_vec();
-            bytes.extend_from_slice(y);
+            let mut bytes = Vec::with_capacity(x.len() + y.len());
+            runtime::task::append_bytes(&mut bytes, x);
+            runtime::task::append_bytes(&mut bytes, y);
             bytes.truncate(limit);
             Some(Value::Binary(bytes.into()))
         }

@@ -1,6 +1,7 @@
 //! Strings and binaries that clone without allocation.
 //!
-//! Up to [`INLINE_MAX`] bytes live inside the value; longer ones share a counted allocation. The
+//! Up to [`INLINE_MAX`] bytes live inside the value; longer ones share a counted allocation. Long ones are kept as they
+//! were made: nothing of megabytes is copied to become a value, or read through to be a text. The
 //! short form matters for more than speed: a constant in a plan that all sessions run would
 //! otherwise have its reference count pulled from core to core.
 
@@ -28,6 +29,29 @@ enum Repr {
         mark: u16,
         bytes: Arc<[u8]>,
     },
+    /// At least [`LONG_MIN`] bytes.
+    Long {
+        mark: u16,
+        value: Arc<Long>,
+    },
+}
+
+/// A long value as it was made. That of a [`Text`] is a text.
+enum Long {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// From so many bytes on a value is kept as it was made.
+const LONG_MIN: usize = 64 << 10;
+
+impl Long {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Long::Text(text) => text.as_bytes(),
+            Long::Bytes(bytes) => bytes,
+        }
+    }
 }
 
 const LEN_BITS: u32 = 5;
@@ -48,6 +72,7 @@ impl Bytes {
         match &self.0 {
             Repr::Inline { len, data } => &data[..(*len & ((1 << LEN_BITS) - 1)) as usize],
             Repr::Shared { bytes, .. } => bytes,
+            Repr::Long { value, .. } => value.as_slice(),
         }
     }
 
@@ -56,7 +81,7 @@ impl Bytes {
     fn mark(&self) -> u16 {
         match &self.0 {
             Repr::Inline { len, .. } => u16::from(*len >> LEN_BITS),
-            Repr::Shared { mark, .. } => *mark,
+            Repr::Shared { mark, .. } | Repr::Long { mark, .. } => *mark,
         }
     }
 
@@ -69,7 +94,7 @@ impl Bytes {
             Repr::Inline { .. } => {
                 self.0 = Repr::Shared { mark: new, bytes: Arc::from(self.as_slice()) };
             }
-            Repr::Shared { mark, .. } => *mark = new,
+            Repr::Shared { mark, .. } | Repr::Long { mark, .. } => *mark = new,
         }
     }
 }
@@ -88,8 +113,13 @@ impl From<&[u8]> for Bytes {
 }
 
 impl From<Vec<u8>> for Bytes {
-    fn from(bytes: Vec<u8>) -> Self {
-        Bytes::new(&bytes)
+    /// Long ones are not copied.
+    fn from(mut bytes: Vec<u8>) -> Self {
+        if bytes.len() < LONG_MIN {
+            return Bytes::new(&bytes);
+        }
+        bytes.shrink_to_fit();
+        Bytes(Repr::Long { mark: 0, value: Arc::new(Long::Bytes(bytes)) })
     }
 }
 
@@ -119,10 +149,19 @@ pub struct Text(Bytes);
 impl Text {
     /// Copies the text; allocates only above [`INLINE_MAX`] bytes.
     pub fn new(text: &str) -> Self {
+        if text.len() >= LONG_MIN {
+            return Text::from(text.to_owned());
+        }
         Text(Bytes::new(text.as_bytes()))
     }
 
+    #[inline]
     pub fn as_str(&self) -> &str {
+        if let Repr::Long { value, .. } = &self.0.0
+            && let Long::Text(text) = &**value
+        {
+            return text;
+        }
         // Constructed from str only; the check is some nanoseconds for the sizes met inline, and
         // buys a crate without unsafe code.
         match std::str::from_utf8(self.0.as_slice()) {
@@ -163,8 +202,13 @@ impl From<&str> for Text {
     }
 }
 impl From<String> for Text {
-    fn from(text: String) -> Self {
-        Text::new(&text)
+    /// Long ones are not copied.
+    fn from(mut text: String) -> Self {
+        if text.len() < LONG_MIN {
+            return Text::new(&text);
+        }
+        text.shrink_to_fit();
+        Text(Bytes(Repr::Long { mark: 0, value: Arc::new(Long::Text(text)) }))
     }
 }
 impl fmt::Debug for Text {
@@ -175,5 +219,37 @@ impl fmt::Debug for Text {
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_value_is_kept_as_it_was_made() {
+        let made = "\u{e9}".repeat(LONG_MIN);
+        let (at, bytes) = (made.as_ptr(), made.clone().into_bytes());
+        let text = Text::from(made);
+        assert_eq!(text.as_str().as_ptr(), at);
+        assert_eq!(text, Text::new(std::str::from_utf8(&bytes).expect("it was a text")));
+        let (at, copy) = (bytes.as_ptr(), bytes.clone());
+        let value = Bytes::from(bytes);
+        assert_eq!(value.as_slice().as_ptr(), at);
+        assert_eq!(value, Bytes::new(&copy));
+        assert_eq!(value.as_slice(), text.as_bytes());
+    }
+
+    #[test]
+    fn long_and_short_ones_compare_and_are_marked_alike() {
+        for len in [1, INLINE_MAX, INLINE_MAX + 1, LONG_MIN - 1, LONG_MIN, LONG_MIN + 1] {
+            let made = "a".repeat(len);
+            let (owned, copied) = (Text::from(made.clone()), Text::new(&made));
+            assert_eq!(owned, copied);
+            let ruled = owned.clone().with_rule(Rule::Bin);
+            assert_eq!((ruled.rule(), ruled.as_str()), (Rule::Bin, &made[..]));
+            assert_eq!(ruled, copied);
+            assert_eq!(owned.rule(), copied.rule());
+        }
     }
 }

@@ -15,6 +15,7 @@ pub use tree::External;
 
 use crate::document::{Builder, Document, NodeRef};
 use crate::error::{QueryError, XmlError};
+use runtime::task::Many;
 use std::sync::Arc;
 use tree::Expr;
 
@@ -134,7 +135,7 @@ impl Query {
         context: &NodeRef,
         externals: &[Option<Item>],
     ) -> Result<Document, XmlError> {
-        let items = self.run(context, externals)?;
+        let items = Many::from(self.run(context, externals)?);
         let mut builder = Builder::new();
         construct::content(&mut builder, &items)?;
         Ok(builder.finish())

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use runtime::task::Many;
 use types::{SqlType, Value};
 
 pub use types::ArithOp;
@@ -68,7 +69,7 @@ pub enum ExprKind {
     },
     /// A long run of operators, in parts: each but the first begins with [`ExprKind::Total`], the value of the one before
     /// it, and the last has the value of all. So a run of thousands is no tree of thousands of levels.
-    Steps(Vec<Expr>),
+    Steps(Many<Expr>),
     /// In a part of [`ExprKind::Steps`], as the operand that is evaluated first: what the part before it has come to.
     Total,
     Compare {
@@ -93,7 +94,7 @@ pub enum ExprKind {
     /// `x IN (list)`: Kleene OR of equalities.
     In {
         input: Box<Expr>,
-        list: Vec<Expr>,
+        list: Many<Expr>,
         negated: bool,
     },
     /// Searched CASE (simple CASE is rewritten); branches already share the node's type. A missing

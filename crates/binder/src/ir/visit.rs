@@ -36,7 +36,7 @@ impl Expr {
             }
             ExprKind::In { input, list, .. } => {
                 f(input);
-                list.iter().for_each(f);
+                list.each(f);
             }
             ExprKind::Case { branches, otherwise } => {
                 for (when, then) in branches {
@@ -47,9 +47,8 @@ impl Expr {
                     f(otherwise);
                 }
             }
-            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } | ExprKind::Steps(args) => {
-                args.iter().for_each(f);
-            }
+            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } => args.iter().for_each(f),
+            ExprKind::Steps(steps) => steps.each(f),
             ExprKind::Subquery { kind, .. } | ExprKind::SubPlan { kind, .. } => match kind {
                 SubqueryKind::In { needle } | SubqueryKind::Quantified { needle, .. } => f(needle),
                 SubqueryKind::Scalar | SubqueryKind::Exists => {}
@@ -87,7 +86,7 @@ impl Expr {
             }
             ExprKind::In { input, list, .. } => {
                 f(input);
-                list.iter_mut().for_each(f);
+                list.each_mut(f);
             }
             ExprKind::Case { branches, otherwise } => {
                 for (when, then) in branches {
@@ -98,9 +97,8 @@ impl Expr {
                     f(otherwise);
                 }
             }
-            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } | ExprKind::Steps(args) => {
-                args.iter_mut().for_each(f);
-            }
+            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } => args.iter_mut().for_each(f),
+            ExprKind::Steps(steps) => steps.each_mut(f),
             ExprKind::Subquery { kind, .. } | ExprKind::SubPlan { kind, .. } => match kind {
                 SubqueryKind::In { needle } | SubqueryKind::Quantified { needle, .. } => f(needle),
                 SubqueryKind::Scalar | SubqueryKind::Exists => {}

@@ -7,7 +7,7 @@ use super::number::real;
 use crate::eval::{VALUE_BYTES_MAX, value_of};
 use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
-use runtime::task::{Breath, Stopped, breathing};
+use runtime::task::{Breath, Stopped, append, append_bytes, breathing, copied};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use types::collation::{Rule, units};
@@ -49,9 +49,9 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
             for (value, arg) in v.iter().zip(args) {
                 let part = plain(value, arg.ty)?;
                 value_of(out.len() + part.len())?;
-                out.push_str(&part);
+                append(&mut out, &part);
             }
-            return Ok(Value::str(&cut(out, ty)));
+            return Ok(Value::Str(cut(out, ty).into()));
         }
         ConcatWs => {
             let separator = plain(&v[0], args[0].ty)?;
@@ -61,7 +61,12 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
             }
             let bytes = parts.iter().map(|part| part.len() + separator.len()).sum();
             value_of(bytes)?;
-            return Ok(Value::str(&cut(parts.join(&separator), ty)));
+            let mut out = String::with_capacity(bytes);
+            for (i, part) in parts.iter().enumerate() {
+                append(&mut out, if i > 0 { &separator } else { "" });
+                append(&mut out, part);
+            }
+            return Ok(Value::Str(cut(out, ty).into()));
         }
         WriteInto => return write_into(v),
         _ => {}
@@ -82,11 +87,11 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
         }
         Len => return int(characters(trimmed(s, |c| c == ' ', false, true)?)? as i64, ty),
         DataLength => return int(data_length(&v[0], args[0].ty) as i64, ty),
-        Left => Value::str(part(s, 0, length(n(1), BAD_LENGTH)?)?),
+        Left => text_of(part(s, 0, length(n(1), BAD_LENGTH)?)?),
         Right => {
             let count = length(n(1), BAD_RIGHT_LENGTH)?;
             let skip = characters(s)?.saturating_sub(count);
-            Value::str(part(s, skip, count)?)
+            text_of(part(s, skip, count)?)
         }
         Substring => {
             let (start, count) = (n(1), length(n(2), BAD_LENGTH)? as i64);
@@ -96,9 +101,12 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
             match &v[0] {
                 Value::Binary(bytes) => {
                     let from = ((from - 1) as usize).min(bytes.len());
-                    Value::binary(&bytes[from..from.saturating_add(count).min(bytes.len())])
+                    let mut out = Vec::new();
+                    let end = from.saturating_add(count).min(bytes.len());
+                    append_bytes(&mut out, &bytes[from..end]);
+                    Value::Binary(out.into())
                 }
-                _ => Value::str(part(s, (from - 1) as usize, count)?),
+                _ => text_of(part(s, (from - 1) as usize, count)?),
             }
         }
         Upper | Lower => {
@@ -110,27 +118,27 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
                     Cow::Borrowed(_) => turned,
                 }
             };
-            Value::str(&by_pieces(s, turned)?)
+            Value::Str(by_pieces(s, turned)?.into())
         }
         LTrim | RTrim | Trim => {
             let (front, back) = (func != RTrim, func != LTrim);
             if v.len() == 1 {
-                return Ok(Value::str(trimmed(s, |c| c == ' ', front, back)?));
+                return Ok(text_of(trimmed(s, |c| c == ' ', front, back)?));
             }
             let set: HashSet<char> = breathing(t(1).chars()).collect();
-            Value::str(trimmed(s, |c| set.contains(&c), front, back)?)
+            text_of(trimmed(s, |c| set.contains(&c), front, back)?)
         }
         Reverse => {
             value_of(s.len())?;
             let mut out = String::with_capacity(s.len());
             out.extend(breathing(s.chars().rev()));
-            Value::str(&out)
+            Value::Str(out.into())
         }
-        Replace => Value::str(&cut(replace(rule_of(v), s, t(1), t(2))?, ty)),
+        Replace => Value::Str(cut(replace(rule_of(v), s, t(1), t(2))?, ty).into()),
         Replicate if n(1) < 0 => Value::Null,
-        Replicate => Value::str(&repeat(s, n(1), ty)?),
+        Replicate => Value::Str(repeat(s, n(1), ty)?.into()),
         Space if n(0) < 0 => Value::Null,
-        Space => Value::str(&repeat(" ", n(0), ty)?),
+        Space => Value::Str(repeat(" ", n(0), ty)?.into()),
         Str => {
             let width = v.get(1).map_or(10, |_| n(1)).clamp(0, 8000) as usize;
             let decimals = n(2).clamp(0, 16) as usize;
@@ -165,7 +173,7 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
             let head = part(s, 0, (start - 1) as usize)?;
             let tail = part(s, (start - 1).saturating_add(count) as usize, usize::MAX)?;
             value_of(head.len() + tail.len() + t(3).len())?;
-            Value::str(&cut(format!("{head}{}{tail}", t(3)), ty))
+            Value::Str(cut(joined([head, t(3), tail]), ty).into())
         }
         Char => match u8::try_from(n(0)) {
             Ok(byte) => Value::str(&types::collation::from_cp1252(byte).to_string()),
@@ -217,7 +225,7 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
                 })
             };
             value_of(s.len())?;
-            Value::str(&breathing(s.chars()).map(&mut turn).collect::<String>())
+            Value::Str(breathing(s.chars()).map(&mut turn).collect::<String>().into())
         }
         ParseName => parse_name(s, n(1)),
         other => stdx::fatal!("{other:?} is no function of text"),
@@ -228,7 +236,7 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
 fn plain(value: &Value, ty: SqlType) -> Result<String, SqlError> {
     match value {
         Value::Null => Ok(String::new()),
-        Value::Str(text) => Ok(text.as_str().to_string()),
+        Value::Str(text) => Ok(copied(text)),
         _ => Ok(format::to_text(value, ty, 0)?.unwrap_or_default()),
     }
 }
@@ -284,15 +292,31 @@ fn write_into(v: &[Value]) -> Result<Value, SqlError> {
         (Value::Binary(old), new) => {
             let new = if let Value::Binary(new) = new { &new[..] } else { &[] };
             value_of(offset + new.len() + old.len() - end)?;
-            Value::binary(&[&old[..offset], new, &old[end..]].concat())
+            let mut out = Vec::new();
+            for part in [&old[..offset], new, &old[end..]] {
+                append_bytes(&mut out, part);
+            }
+            Value::Binary(out.into())
         }
         (old, new) => {
             let (old, new) = (old.as_str().unwrap_or(""), new.as_str().unwrap_or(""));
             let (head, tail) = (part(old, 0, offset)?, part(old, end, usize::MAX)?);
             value_of(head.len() + new.len() + tail.len())?;
-            Value::str(&[head, new, tail].concat())
+            Value::Str(joined([head, new, tail]).into())
         }
     })
+}
+
+/// A text as a value.
+fn text_of(s: &str) -> Value {
+    if s.len() < PIECE_BYTES { Value::str(s) } else { Value::Str(copied(s).into()) }
+}
+
+/// Three texts, one behind the other.
+fn joined(parts: [&str; 3]) -> String {
+    let mut out = String::with_capacity(parts.iter().map(|part| part.len()).sum());
+    parts.iter().for_each(|part| append(&mut out, part));
+    out
 }
 
 /// What the function's type holds of it.
@@ -539,13 +563,13 @@ fn replace(rule: Rule, s: &str, from: &str, to: &str) -> Result<String, SqlError
         if bytes > out.capacity() {
             value_of(bytes.saturating_mul(2).min(VALUE_BYTES_MAX.max(bytes)))?;
         }
-        out.push_str(&rest[..at]);
+        append(&mut out, &rest[..at]);
         out.push_str(to);
         breath.steps(1 + to.len() / 16)?;
         rest = &rest[end..];
     }
     value_of(out.len() + rest.len())?;
-    out.push_str(rest);
+    append(&mut out, rest);
     Ok(out)
 }
 

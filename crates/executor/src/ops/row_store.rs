@@ -9,6 +9,7 @@ use crate::cx::{Cx, row_bytes};
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::{BLOCK_BYTES, Extent, SpillFile};
+use runtime::task::Many;
 use std::sync::Arc;
 use types::Value;
 
@@ -21,7 +22,7 @@ const TAIL_BYTES_MIN: usize = 2 * BLOCK_BYTES;
 pub(super) struct RowStore {
     width: usize,
     len: usize,
-    tail: Vec<Value>,
+    tail: Many<Value>,
     tail_from: usize,
     /// Memory counted for the tail.
     held: usize,
@@ -41,7 +42,7 @@ struct Written {
 
 impl RowStore {
     pub fn new(width: usize) -> RowStore {
-        RowStore { width, len: 0, tail: Vec::new(), tail_from: 0, held: 0, written: None }
+        RowStore { width, len: 0, tail: Many::new(), tail_from: 0, held: 0, written: None }
     }
 
     /// Rows in it.
@@ -110,7 +111,7 @@ impl RowStore {
         }
         written.put(&page, first, cx)?;
         self.tail_from = self.len;
-        self.tail = Vec::new();
+        self.tail = Many::new();
         cx.release(std::mem::take(&mut self.held));
         cx.breathe()
     }
@@ -137,7 +138,7 @@ impl RowStore {
     /// Lets go of all rows, and of the file.
     pub fn clear(&mut self, cx: &mut Cx<'_>) {
         cx.release(std::mem::take(&mut self.held));
-        self.tail.clear();
+        self.tail = Many::new();
         (self.len, self.tail_from) = (0, 0);
         self.written = None;
     }

@@ -6,6 +6,7 @@ use crate::cx::Cx;
 use crate::message::SqlError;
 use crate::serialize::Writer;
 use binder::ir::SerializeSpec;
+use runtime::task::Breath;
 use types::Value;
 
 /// UTF-16 units of a row, as SQL Server sends them.
@@ -31,8 +32,10 @@ impl<'p> Serialize<'p> {
         let mut batch = Batch::new();
         batch.start(self.width);
         let mut held = 0;
+        let mut breath = Breath::new();
         while self.input.next(cx, &mut batch)? {
             for row in batch.rows() {
+                breath.steps(64)?;
                 writer.row(row)?;
             }
             let bytes = writer.bytes();
@@ -44,11 +47,12 @@ impl<'p> Serialize<'p> {
         cx.release(held);
         let Some(text) = text else { return Ok(Vec::new()) };
         if !self.spec.chunked {
-            return Ok(vec![Value::str(&text)]);
+            return Ok(vec![Value::Str(text.into())]);
         }
         let mut pieces = Vec::new();
         let (mut start, mut units) = (0, 0);
         for (at, c) in text.char_indices() {
+            breath.step()?;
             if units + c.len_utf16() > CHUNK_UNITS {
                 pieces.push(Value::str(&text[start..at]));
                 (start, units) = (at, 0);

@@ -3,6 +3,7 @@
 use super::{Writer, plain};
 use crate::message::SqlError;
 use binder::ir::{SerialColumn, SerialNode, SerializeSpec};
+use runtime::task::{Breath, append};
 use types::Value;
 
 /// What `xsi:nil` needs.
@@ -26,15 +27,25 @@ pub(super) fn head(spec: &SerializeSpec) -> String {
 
 /// 6841: an xml holds no characters that XML does not know; a text from FOR XML may.
 pub(super) fn check(out: &str) -> Result<(), SqlError> {
-    let Some((_, rest)) =
-        out.match_indices("&#x").map(|(i, _)| out.split_at(i)).find(|(_, rest)| {
-            let code = rest.get(3..5).and_then(|d| u32::from_str_radix(d, 16).ok());
-            rest.as_bytes().get(5) == Some(&b';')
-                && code.is_some_and(|c| c < 0x20 && ![9, 10, 13].contains(&c))
-        })
-    else {
-        return Ok(());
+    let wrong = |rest: &str| {
+        let code = rest.get(3..5).and_then(|d| u32::from_str_radix(d, 16).ok());
+        rest.as_bytes().get(5) == Some(&b';')
+            && code.is_some_and(|c| c < 0x20 && ![9, 10, 13].contains(&c))
     };
+    const PIECE: usize = 64 << 10;
+    let mut breath = Breath::new();
+    let mut found = None;
+    for (number, piece) in out.as_bytes().chunks(PIECE).enumerate() {
+        breath.steps(PIECE / 16)?;
+        let places = piece.iter().enumerate().filter(|(_, byte)| **byte == b'&');
+        found = places
+            .map(|(i, _)| &out[number * PIECE + i..])
+            .find(|rest| rest.starts_with("&#x") && wrong(rest));
+        if found.is_some() {
+            break;
+        }
+    }
+    let Some(rest) = found else { return Ok(()) };
     let code = &rest[3..5];
     Err(SqlError::new(
         6841,
@@ -324,7 +335,12 @@ pub(super) fn finish(w: &mut Writer<'_>) {
         let empty = rows.is_empty() && w.spec.typed;
         w.out = match empty {
             true => format!("<{root}{}/>", w.head),
-            false => format!("<{root}{}>{rows}</{root}>", w.head),
+            false => {
+                let mut out = format!("<{root}{}>", w.head);
+                append(&mut out, &rows);
+                out.push_str(&format!("</{root}>"));
+                out
+            }
         };
     }
 }

@@ -285,7 +285,7 @@ impl Vm<'_> {
         let (scrolls, agrees, count) = {
             let (served, cursor) =
                 self.programs.cursors.served_mut("sp_cursoropen", handle).map_err(throw)?;
-            let count = cursor.rows.as_ref().map_or(0, Vec::len);
+            let count = cursor.rows.as_ref().map_or(0, |rows| rows.len());
             if cursor.def.read_only {
                 served.concurrency = concurrency::READ_ONLY;
                 if served.scroll == scroll::KEYSET {
@@ -367,7 +367,7 @@ impl Vm<'_> {
         let (served, cursor) =
             self.programs.cursors.served_mut("sp_cursoroption", handle).map_err(throw)?;
         let (id, scroll, agrees) = (served.id, served.scroll, served.concurrency);
-        let count = cursor.rows.as_ref().map_or(0, Vec::len) as i32;
+        let count = cursor.rows.as_ref().map_or(0, |rows| rows.len()) as i32;
         let value = match code {
             2 => {
                 let name = text_of(params, 2).to_owned();

@@ -133,9 +133,15 @@ pub fn breathe() -> Result<(), Stopped> {
     Ok(memory::check(0)?)
 }
 
+/// Lets others go first if the quantum is over, where suspending is allowed: for work that is nobody's request, and for
+/// what goes on to its end whatever becomes of its request.
+pub fn let_others() {
+    yield_if_due();
+}
+
 #[cold]
 #[inline(never)]
-fn yield_if_due() {
+pub(super) fn yield_if_due() {
     if may_suspend()
         && let Some(hooks) = HOOKS.get()
     {
@@ -184,6 +190,55 @@ impl<I: DoubleEndedIterator> DoubleEndedIterator for Breathing<I> {
     #[inline]
     fn next_back(&mut self) -> Option<I::Item> {
         if self.breath.goes_on() { self.inner.next_back() } else { None }
+    }
+}
+
+/// A long text or value is copied in pieces of so many bytes.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// Copies a text behind another one, and lets others go first meanwhile. Short ones are copied at once.
+#[inline]
+pub fn append(to: &mut String, text: &str) {
+    to.reserve(text.len());
+    let mut rest = text;
+    while rest.len() > PIECE_BYTES {
+        let (piece, behind) = rest.split_at(stdx::floor_char_boundary(rest, PIECE_BYTES));
+        to.push_str(piece);
+        yield_if_due();
+        rest = behind;
+    }
+    to.push_str(rest);
+}
+
+/// The same with bytes.
+#[inline]
+pub fn append_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
+    to.reserve(bytes.len());
+    let mut rest = bytes;
+    while rest.len() > PIECE_BYTES {
+        let (piece, behind) = rest.split_at(PIECE_BYTES);
+        to.extend_from_slice(piece);
+        yield_if_due();
+        rest = behind;
+    }
+    to.extend_from_slice(rest);
+}
+
+/// A text of its own, made as [`append`] does.
+#[inline]
+pub fn copied(text: &str) -> String {
+    let mut to = String::new();
+    append(&mut to, text);
+    to
+}
+
+/// Drops many things one by one, and lets others go first meanwhile.
+pub fn let_go<I: IntoIterator>(items: I) {
+    let mut breath = Breath::new();
+    for item in items {
+        drop(item);
+        // To the end, whether its request is to stop or not.
+        breath.goes_on_by(16);
     }
 }
 

@@ -2,6 +2,7 @@
 //! has them (WHERE, ON, IF, CASE WHEN ...), so [`Expr::is_condition`] needs no checking elsewhere.
 
 use super::{Ident, ObjectName, OrderItem, Query, Span, TypeName, Variable};
+use runtime::task::Many;
 
 /// An expression or a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +45,7 @@ pub enum ExprKind {
         /// The first operand.
         first: Box<Expr>,
         /// The others, each with the operator before it: `+`, `-`, `&`, `|`, `^`.
-        rest: Vec<(BinaryOp, Expr)>,
+        rest: Many<(BinaryOp, Expr)>,
     },
     /// `x [NOT] LIKE p [ESCAPE e]`.
     Like {
@@ -75,7 +76,7 @@ pub enum ExprKind {
         /// Tested value.
         expr: Box<Expr>,
         /// At least one.
-        list: Vec<Expr>,
+        list: Many<Expr>,
     },
     /// `x [NOT] IN (SELECT ...)`.
     InSubquery {
@@ -369,7 +370,7 @@ impl Expr {
             ExprKind::Quantified { left, .. } => f(left),
             ExprKind::Chain { first, rest } => {
                 f(first);
-                rest.iter().for_each(|(_, e)| f(e));
+                rest.each(|(_, e)| f(e));
             }
             ExprKind::Like { expr, pattern, escape, .. } => {
                 f(expr);
@@ -383,7 +384,7 @@ impl Expr {
             }
             ExprKind::InList { expr, list, .. } => {
                 f(expr);
-                list.iter().for_each(f);
+                list.each(f);
             }
             ExprKind::Case { operand, branches, otherwise } => {
                 operand.iter().for_each(|e| f(e));

@@ -52,7 +52,7 @@ fn chain_of(run: BinaryOp, expr: Expr) -> Expr {
         }
     }
     rest.reverse();
-    Expr { kind: ExprKind::Chain { first: Box::new(first), rest }, span }
+    Expr { kind: ExprKind::Chain { first: Box::new(first), rest: rest.into() }, span }
 }
 
 impl Parser<'_> {
@@ -259,7 +259,7 @@ impl Parser<'_> {
         self.expect_sym(Sym::LeftParen)?;
         let list = self.comma_list(Self::value)?;
         self.expect_sym(Sym::RightParen)?;
-        Ok(ExprKind::InList { negated, expr, list })
+        Ok(ExprKind::InList { negated, expr, list: list.into() })
     }
 
     /// `<<` or `>>`: two signs without anything between.

@@ -5,6 +5,7 @@ use super::tree::{Content, Element, Expr};
 use super::{Item, root_of};
 use crate::document::{Builder, Kind, NodeRef};
 use crate::error::XmlError;
+use runtime::task::Breath;
 
 /// What a constructor yields.
 pub(super) fn made(run: &mut Run<'_>, e: &Expr, focus: &Focus) -> Result<Vec<Item>> {
@@ -72,7 +73,9 @@ fn join(atoms: &[super::Atom]) -> String {
 /// Items at the end of what is built: copies of nodes, values as text with blanks between.
 pub(super) fn content(builder: &mut Builder, items: &[Item]) -> Result<()> {
     let mut value_before = false;
+    let mut breath = Breath::new();
     for item in items {
+        breath.steps(8)?;
         match item {
             Item::Atom(atom) => {
                 if value_before {

@@ -8,7 +8,7 @@ use super::tree::*;
 use super::{Item, construct, functions};
 use crate::document::{Document, Kind, NodeRef};
 use crate::error::XmlError;
-use runtime::task::{Breath, breathing};
+use runtime::task::{Breath, Many, breathing};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -156,7 +156,7 @@ impl Run<'_> {
     }
 
     fn flwor(&mut self, f: &Flwor, focus: &Focus) -> Result<Vec<Item>> {
-        let mut rows: Vec<(Vec<Option<Atom>>, Vec<Item>)> = Vec::new();
+        let mut rows = Many::new();
         self.tuples(f, &f.clauses, focus, &mut rows)?;
         if !f.order.is_empty() {
             rows.sort_by(|(a, _), (b, _)| {
@@ -172,7 +172,12 @@ impl Run<'_> {
                 .unwrap_or(Ordering::Equal)
             });
         }
-        Ok(rows.into_iter().flat_map(|(_, items)| items).collect())
+        let mut all = Vec::new();
+        for (_, items) in &mut rows {
+            self.breath.steps(16)?;
+            all.append(items);
+        }
+        Ok(all)
     }
 
     fn tuples(
@@ -180,7 +185,7 @@ impl Run<'_> {
         f: &Flwor,
         clauses: &[Clause],
         focus: &Focus,
-        rows: &mut Vec<(Vec<Option<Atom>>, Vec<Item>)>,
+        rows: &mut Many<(Vec<Option<Atom>>, Vec<Item>)>,
     ) -> Result<()> {
         match clauses.split_first() {
             Some((Clause::For { slot, input }, rest)) => {

@@ -331,6 +331,128 @@ pub const CLASSES: &[Class] = &[
         size_max: 8_000,
         make: |_, n| format!("WHILE 1=1 RAISERROR('%s', 10, 1, '{}')", times("x", n)),
     },
+    Class {
+        name: "global table",
+        size_max: 8_000,
+        make: |random, n| {
+            let name = format!("##g{}", random.below(1 << 40));
+            format!(
+                "CREATE TABLE {name} (a varchar(8000)) INSERT {name} VALUES (REPLICATE('x', {n})) \
+                 WHILE 1=1 INSERT {name} SELECT a FROM {name}"
+            )
+        },
+    },
+    Class {
+        name: "changes of all rows",
+        size_max: 1_000_000,
+        make: |random, n| {
+            let change = [
+                "UPDATE #t SET b = b + 1, a = a + 'y'",
+                "DELETE #t WHERE b >= 0",
+                "MERGE #t AS t USING #t AS s ON t.i = s.i WHEN MATCHED THEN UPDATE SET b = s.b + 1;",
+                "UPDATE #t SET i = -i",
+                "BEGIN TRAN UPDATE #t SET b = 2 DELETE #t ROLLBACK",
+                "TRUNCATE TABLE #t",
+                "ALTER TABLE #t ADD c int NOT NULL DEFAULT 1",
+                "CREATE UNIQUE INDEX u ON #t (i, b)",
+                "SELECT COUNT(*), SUM(b) OVER (ORDER BY i) FROM #t GROUP BY i, b ORDER BY 2",
+            ];
+            let change = change[random.below(change.len() as u64) as usize];
+            format!(
+                "CREATE TABLE #t (i int IDENTITY PRIMARY KEY, a varchar(8000), b int) \
+                 INSERT #t SELECT TOP ({n}) 'x', 1 FROM sys.all_columns x, sys.all_columns y, sys.all_columns z \
+                 {change} SELECT @@ROWCOUNT"
+            )
+        },
+    },
+    Class {
+        name: "table variable",
+        size_max: 2_000_000,
+        make: |_, n| {
+            format!(
+                "DECLARE @t TABLE (i int, a varchar(100)) \
+                 INSERT @t SELECT TOP ({n}) 1, x.name FROM sys.all_columns x, sys.all_columns y, sys.all_columns z \
+                 UPDATE @t SET i = 2 INSERT @t SELECT * FROM @t DELETE @t"
+            )
+        },
+    },
+    Class {
+        name: "application locks",
+        size_max: 1,
+        make: |random, _| {
+            let from = random.below(1 << 30);
+            format!(
+                "DECLARE @i int = {from}, @r nvarchar(60) BEGIN TRAN WHILE 1=1 BEGIN \
+                 SET @r = CONCAT('r', @i) EXEC sp_getapplock @r, 'Exclusive' SET @i += 1 END"
+            )
+        },
+    },
+    Class {
+        name: "prepared texts",
+        size_max: 4_000,
+        make: |_, n| {
+            format!(
+                "DECLARE @h int, @i int = 0, @t nvarchar(max) WHILE 1=1 BEGIN \
+                 SET @t = CONCAT('SELECT ', @i, REPLICATE(CAST('+1' AS nvarchar(max)), {n})) \
+                 EXEC sp_prepare @h OUTPUT, N'', @t SET @i += 1 END"
+            )
+        },
+    },
+    Class {
+        name: "prepared documents",
+        size_max: 100_000,
+        make: |_, n| {
+            format!(
+                "DECLARE @h int, @x nvarchar(max) = '<r>' + REPLICATE(CAST('<a b=\"1\"/>' AS nvarchar(max)), {n}) + '</r>' \
+                 WHILE 1=1 EXEC sp_xml_preparedocument @h OUTPUT, @x"
+            )
+        },
+    },
+    Class {
+        name: "recursion",
+        size_max: 1,
+        make: |random, _| {
+            let body = ["a + 1", "a + 1 FROM r UNION ALL SELECT a + 2"];
+            let body = body[random.below(2) as usize];
+            format!(
+                "WITH r AS (SELECT 1 AS a UNION ALL SELECT {body} FROM r) SELECT COUNT(*) FROM r OPTION (MAXRECURSION 0)"
+            )
+        },
+    },
+    Class {
+        name: "context of the session",
+        size_max: 8_000,
+        make: |_, n| {
+            format!(
+                "DECLARE @i int = 0, @k nvarchar(128) WHILE 1=1 BEGIN SET @k = CONCAT('k', @i) \
+                 DECLARE @v varchar(8000) = REPLICATE('x', {n}) EXEC sp_set_session_context @k, @v SET @i += 1 END"
+            )
+        },
+    },
+    Class {
+        name: "joins by hash",
+        size_max: 3,
+        make: |_, n| {
+            let more = list(n, "", |i| {
+                format!(" JOIN sys.all_columns z{i} ON z{i}.column_id = x.column_id")
+            });
+            format!(
+                "SELECT x.name, COUNT(*) FROM sys.all_columns x JOIN sys.all_columns y ON x.column_id = y.column_id{more} \
+                 GROUP BY x.name, y.name ORDER BY 2 DESC"
+            )
+        },
+    },
+    Class {
+        name: "windows",
+        size_max: 3,
+        make: |_, n| {
+            let from = list(n.max(2), ",", |i| format!("sys.all_objects o{i}"));
+            format!(
+                "SELECT SUM(CAST(o0.object_id AS bigint)) OVER (PARTITION BY o0.type ORDER BY o1.name), \
+                 RANK() OVER (ORDER BY o1.name), LAG(o0.name) OVER (ORDER BY o0.name) FROM {from}"
+            )
+        },
+    },
     Class { name: "waits", size_max: 1, make: |_, _| "WAITFOR DELAY '00:00:30'".to_owned() },
     Class {
         name: "catalog",

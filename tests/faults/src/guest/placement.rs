@@ -23,6 +23,8 @@ const SERVER_MEGABYTES: &str = "256";
 /// Rows of a page each: fewer than the least pool has frames on one of eight nodes.
 const ROWS: u64 = 150;
 const LOADERS: usize = 4;
+/// A new writer thread of the log has taken over, with a write behind it.
+const WRITER_MOVES_WITHIN: Duration = Duration::from_secs(20);
 
 /// What to run, and where.
 pub struct Options {
@@ -238,12 +240,22 @@ impl Run {
                 "ALTER SERVER CONFIGURATION SET MILLRACE (LOG_WRITER = DEDICATED, LOG_WRITER_PLACE = 'NODE {node}')"
             );
             desk.run(&set)?;
-            // Something to write, and the whole way round the buffer is not needed: it moved.
-            desk.run("INSERT dbo.wide (filler) VALUES ('x'); DELETE dbo.wide WHERE filler = 'x'")?;
             let asked = "SELECT s.parent_node_id FROM sys.dm_exec_requests r JOIN sys.dm_os_schedulers s \
                          ON s.scheduler_id = r.scheduler_id WHERE r.command = 'LOG WRITER' \
                          AND r.database_id = DB_ID('placed0')";
-            let told = numbers(&desk.run(asked)?);
+            // The view tells who wrote last. Until the new thread runs whoever commits writes, and the old thread may be
+            // at its last write: on this slow machine that can take a while.
+            let until = Instant::now() + WRITER_MOVES_WITHIN;
+            let told = loop {
+                desk.run(
+                    "INSERT dbo.wide (filler) VALUES ('x'); DELETE dbo.wide WHERE filler = 'x'",
+                )?;
+                let told = numbers(&desk.run(asked)?);
+                if told == [node as i64] || Instant::now() > until {
+                    break told;
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            };
             self.checks.same(told, vec![node as i64], "the log writer's node");
             let asked = "SELECT memory_node_id FROM sys.dm_os_memory_clerks \
                          WHERE type = 'MEMORYCLERK_SQLLOGPOOL' AND name = 'placed0'";

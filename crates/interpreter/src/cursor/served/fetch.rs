@@ -73,7 +73,7 @@ impl Vm<'_> {
         let (served, cursor) =
             self.programs.cursors.served_mut("sp_cursorfetch", handle).map_err(throw)?;
         if kind == 0x100 {
-            let count = cursor.rows.as_ref().map_or(0, Vec::len);
+            let count = cursor.rows.as_ref().map_or(0, |rows| rows.len());
             let dynamic = served.scroll == scroll::DYNAMIC;
             let at = match served.buffer.start {
                 at if at > count => -1,
@@ -129,7 +129,7 @@ impl Vm<'_> {
         let columns = self.served_columns(id);
         self.sink.columns(&columns);
         let (served, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
-        let all = cursor.rows.as_deref().unwrap_or_default();
+        let all = cursor.rows.as_deref().map_or(&[][..], Vec::as_slice);
         let (buffer, mut status) = moved(kind, number, rows, all.len(), &served.buffer);
         let visible = cursor.def.visible;
         let mut row = Vec::with_capacity(visible + 1);
