@@ -117,9 +117,13 @@ impl Binder<'_> {
         Ok(Some((identity, Expr { kind: ExprKind::Const(Value::Null), ty, nullable: true })))
     }
 
-    fn select_into(&self, bound: &Query, into: &ast::SelectInto) -> Result<SelectTarget> {
+    fn select_into(&mut self, bound: &Query, into: &ast::SelectInto) -> Result<SelectTarget> {
         let line = into.table.span.line.max(1);
-        let name = ObjectName::from(&into.table);
+        let mut name = ObjectName::from(&into.table);
+        self.makes_in(&name);
+        if self.away.is_some() {
+            name.database = None;
+        }
         let mut columns: Vec<catalog::ColumnSpec> = Vec::with_capacity(bound.output.len());
         let mut identity_seen: Option<(&str, bool)> = None;
         for column in &bound.output {

@@ -173,6 +173,14 @@ pub(crate) enum Nested {
     Over,
 }
 
+/// What is known of a statement that changes rows of another database, while it is bound (see [`crate::away`]).
+#[derive(Debug)]
+pub(crate) struct Away {
+    pub database: std::sync::Arc<str>,
+    /// What is evaluated here; the values go along.
+    pub here: Vec<Expr>,
+}
+
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
     pub names: &'a dyn Names,
@@ -238,6 +246,8 @@ pub(crate) struct Binder<'a> {
     pub checked: Vec<Rel>,
     /// Of an INSERT whose FROM is a change: what is being bound.
     pub nested: Nested,
+    /// The statement changes rows of another database.
+    pub away: Option<Away>,
 }
 
 /// Levels after which a statement is refused (8631), in units of an expression's share of the
@@ -290,6 +300,7 @@ impl<'a> Binder<'a> {
             in_module: false,
             checked: Vec::new(),
             nested: Nested::None,
+            away: None,
         }
     }
 

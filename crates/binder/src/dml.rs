@@ -18,9 +18,10 @@ use crate::updatable::Mapped;
 impl Binder<'_> {
     /// `database.schema.table`
     pub fn shown_table(&self, table: &TableDef) -> String {
-        let database = match table.is_private() {
-            true => "tempdb".to_string(),
-            false => self.names.database(),
+        let database = match (table.is_private(), &self.away) {
+            (true, _) => "tempdb".to_string(),
+            (false, Some(away)) => away.database.to_string(),
+            (false, None) => self.names.database(),
         };
         format!("{database}.{}.{}", table.schema, table.name)
     }
@@ -51,12 +52,6 @@ impl Binder<'_> {
                 line,
                 "The logical tables INSERTED and DELETED cannot be updated.",
             ));
-        }
-        if let (Some(_), Some(table)) = (self.elsewhere(&wanted), self.table(&wanted))
-            && !table.is_private()
-        {
-            let what = format!("change of rows in another database ({name})");
-            return Err(BindError::unsupported(what, line));
         }
         self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
             Some(_) => BindError::unsupported(format!("change of rows of view {name} here"), line),
@@ -111,7 +106,13 @@ impl Binder<'_> {
         let (table, through, check, view) = match (through, &instead) {
             (Some((table, ordinals, check, view)), _) => (table, Some(ordinals), check, view),
             (None, Some(instead)) => (instead.table.clone(), None, None, None),
-            (None, None) => (self.target(&insert.target)?.0, None, None, None),
+            (None, None) => {
+                if let ast::Target::Table { name, .. } = &insert.target {
+                    let database = self.other_database(name);
+                    self.goes_to(database);
+                }
+                (self.target(&insert.target)?.0, None, None, None)
+            }
         };
         self.check_history(&table, 13559)?;
         let hints = hints::table_hints(target_hints)?;
@@ -137,6 +138,7 @@ impl Binder<'_> {
             (_, Some(over)) => self.changed_rows(insert, over, &table, &given, width)?,
             (ast::InsertSource::DefaultValues, _) => {
                 let row = self.insert_row(&table, &vec![None; table.columns.len()], Vec::new())?;
+                self.check_defaults(&row)?;
                 InsertSource::Values(vec![row])
             }
             (ast::InsertSource::Values(rows), _) => {
@@ -147,10 +149,16 @@ impl Binder<'_> {
                     for value in row {
                         values.push(match value {
                             ast::InsertValue::Default(_) | ast::InsertValue::Write(_) => None,
-                            ast::InsertValue::Expr(e) => Some(self.expr(e)?),
+                            ast::InsertValue::Expr(e) => {
+                                let mut value = self.expr(e)?;
+                                self.bring(&mut value)?;
+                                Some(value)
+                            }
                         });
                     }
-                    out.push(self.insert_row(&table, &given, values)?);
+                    let row = self.insert_row(&table, &given, values)?;
+                    self.check_defaults(&row)?;
+                    out.push(row);
                 }
                 match &insert.top {
                     None => InsertSource::Values(out),
@@ -171,6 +179,7 @@ impl Binder<'_> {
                 };
                 let values = query.output.iter().map(|c| Some(value(c))).collect();
                 let row = self.insert_row(&table, &given, values)?;
+                self.check_defaults(&row)?;
                 InsertSource::Query { query, row }
             }
             (ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_), _)
@@ -211,9 +220,9 @@ impl Binder<'_> {
         };
         let fires = match instead {
             Some(instead) => Some(self.told(instead.fires, &table, output.as_ref())?),
-            None => self.fires(&table, Event::Insert, output.as_ref())?,
+            None => self.at_target(|b| b.fires(&table, Event::Insert, output.as_ref()))?,
         };
-        let block = self.blocks(&table, &[], &[Operation::AfterInsert])?;
+        let block = self.at_target(|b| b.blocks(&table, &[], &[Operation::AfterInsert]))?;
         if let Some(block) = &block
             && block.reads_tables()
         {
@@ -506,10 +515,10 @@ impl Binder<'_> {
         let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
         let fires = match instead {
             Some(instead) => Some(self.told(instead, &table, output.as_ref())?),
-            None => self.fires(&table, Event::Update, output.as_ref())?,
+            None => self.at_target(|b| b.fires(&table, Event::Update, output.as_ref()))?,
         };
         let operations = [Operation::BeforeUpdate, Operation::AfterUpdate];
-        let block = self.blocks(&table, &old, &operations)?;
+        let block = self.at_target(|b| b.blocks(&table, &old, &operations))?;
         let tracking_context = self.tracking_context(update.tracking_context.as_deref())?;
         Ok(Update {
             table,
@@ -707,9 +716,9 @@ impl Binder<'_> {
         let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
         let fires = match instead {
             Some(instead) => Some(self.told(instead, &table, output.as_ref())?),
-            None => self.fires(&table, Event::Delete, output.as_ref())?,
+            None => self.at_target(|b| b.fires(&table, Event::Delete, output.as_ref()))?,
         };
-        let block = self.blocks(&table, &old, &[Operation::BeforeDelete])?;
+        let block = self.at_target(|b| b.blocks(&table, &old, &[Operation::BeforeDelete]))?;
         let tracking_context = self.tracking_context(delete.tracking_context.as_deref())?;
         Ok(Delete { table, tracking_context, hints, query, locator, old, output, fires, block })
     }

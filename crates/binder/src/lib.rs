@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod away;
 mod bindable;
 mod browse;
 mod calls;

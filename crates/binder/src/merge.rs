@@ -21,9 +21,14 @@ impl Binder<'_> {
         self.push_ctes(&merge.with);
         let maxdop = self.query_hints(&merge.option)?;
         check_clauses(&merge.clauses)?;
+        let database = match &merge.target {
+            ast::Target::Table { name, .. } => self.other_database(name),
+            ast::Target::Variable(_) => None,
+        };
+        self.goes_to(database.clone());
         let (table, hints) = self.target(&merge.target)?;
         self.check_history(&table, 13562)?;
-        if let Some(rule) = self.rule_of(&table) {
+        if let Some(rule) = self.at_target(|b| b.rule_of(&table)) {
             let text = format!(
                 "The target table '{}' of the MERGE statement cannot have any enabled rules. Found rule '{rule}'.",
                 crate::nested::shown_target(&merge.target)
@@ -33,6 +38,7 @@ impl Binder<'_> {
         let (mut get, target) = self.get(table.clone(), merge.alias.as_ref(), hints)?;
         let locator = self.new_col();
         get.locator = Some(locator);
+        get.database = database;
         let (hints, old) = (get.hints, get.columns.clone());
         if let ast::TableRef::Changed { change, .. } = &merge.source {
             return Err(self.misplaced(10733, change.span.line));
@@ -120,7 +126,7 @@ impl Binder<'_> {
             }
         };
         let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
-        let fires = self.merge_fires(&merge.clauses, &table, output.as_ref())?;
+        let fires = self.at_target(|b| b.merge_fires(&merge.clauses, &table, output.as_ref()))?;
         let mut operations = Vec::new();
         for clause in &clauses {
             operations.extend_from_slice(match &clause.action {
@@ -131,7 +137,7 @@ impl Binder<'_> {
         }
         operations.sort_unstable();
         operations.dedup();
-        let block = self.blocks(&table, &old, &operations)?;
+        let block = self.at_target(|b| b.blocks(&table, &old, &operations))?;
         let tracking_context = self.tracking_context(merge.tracking_context.as_deref())?;
         Ok(Merge {
             table,

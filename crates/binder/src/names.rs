@@ -154,6 +154,10 @@ pub trait Names {
             || self.function(name).is_some()
             || self.sequence(name).is_some()
     }
+    /// What is asked by an object's id is asked of that database from here on; None: of the current one.
+    fn ask_in(&self, database: Option<&str>) {
+        let _ = database;
+    }
     /// The triggers of a table or view, in the order in which they were made.
     fn triggers(&self, parent: i32) -> Vec<Arc<catalog::ProcedureDef>> {
         let _ = parent;

@@ -58,6 +58,12 @@ impl Binder<'_> {
             None => None,
             Some(target) => {
                 self.check_into(target)?;
+                if let ast::Target::Table { name, .. } = target
+                    && self.other_database(name).is_some()
+                {
+                    let what = format!("OUTPUT INTO a table of another database ({name})");
+                    return Err(BindError::unsupported(what, self.line));
+                }
                 let (table, _) = self.target(target)?;
                 self.check_history(&table, 13559)?;
                 self.check_into_table(target, &table, !also.is_empty())?;

@@ -301,7 +301,7 @@ pub(crate) fn check_function(
 ) -> Result<()> {
     let line = create.name.span.line.max(1);
     crate::native::check_function(create, names)?;
-    if crate::define::is_temporary(&create.name.name.value) {
+    if create.name.name.value.starts_with('#') {
         return Err(BindError::new(
             1062,
             15,

@@ -78,6 +78,7 @@ impl Binder<'_> {
             let (table, _) = self.target(target)?;
             let (mut get, scope) = self.get(table, None, target_hints)?;
             get.locator = Some(locator);
+            get.database = self.database_of(target);
             let old = get.columns.clone();
             (self.filtered(get)?, vec![scope], old)
         } else {
@@ -97,7 +98,8 @@ impl Binder<'_> {
                 // A target that FROM does not name is one more table of it.
                 Err(error) => {
                     let Ok((table, _)) = self.target(target) else { return Err(error) };
-                    let (get, scope) = self.get(table, None, target_hints)?;
+                    let (mut get, scope) = self.get(table, None, target_hints)?;
+                    get.database = self.database_of(target);
                     let first = get.columns[0];
                     let (left, right) = (Box::new(self.filtered(get)?), Box::new(source.rel));
                     let rel = Rel::Join { kind: JoinKind::Cross, left, right, on: None };
@@ -146,7 +148,7 @@ impl Binder<'_> {
                     let what = "WHERE CURRENT OF for a view with an INSTEAD OF trigger";
                     return Err(BindError::unsupported(what, self.line));
                 }
-                let (table, _) = find_get(&rel, locator).expect("the locator was just placed");
+                let (table, ..) = find_get(&rel, locator).expect("the locator was just placed");
                 let predicate = self.current_of(cursor, &table, locator, &old)?;
                 let input = Box::new(std::mem::replace(&mut rel, Rel::OneRow));
                 rel = Rel::Filter { input, predicate };
@@ -174,12 +176,21 @@ impl Binder<'_> {
                 check: None,
             });
         }
-        let (table, hints) = find_get(&rel, locator).expect("the locator was just placed");
+        let (table, hints, database) =
+            find_get(&rel, locator).expect("the locator was just placed");
+        self.goes_to(database);
         let check = match (set, old.first()) {
             (Some(_), Some(first)) => self.check_option(*first)?,
             _ => None,
         };
         Ok(ChangeSource { table, hints, rel, locator, old, tables, mapped, instead: None, check })
+    }
+
+    fn database_of(&self, target: &ast::Target) -> Option<Arc<str>> {
+        match target {
+            ast::Target::Table { name, .. } => self.other_database(name),
+            ast::Target::Variable(_) => None,
+        }
     }
 
     /// The first column's id of the FROM item that the target names (alias, else table); 208.
@@ -251,11 +262,11 @@ fn tables_of<'r>(rel: &'r Rel, out: &mut Vec<&'r Get>) {
     }
 }
 
-fn find_get(rel: &Rel, locator: ColId) -> Option<(Arc<TableDef>, TableHints)> {
+fn find_get(rel: &Rel, locator: ColId) -> Option<(Arc<TableDef>, TableHints, Option<Arc<str>>)> {
     if let Rel::Get(get) = rel
         && get.locator == Some(locator)
     {
-        return Some((get.table.clone(), get.hints));
+        return Some((get.table.clone(), get.hints, get.database.clone()));
     }
     rel.inputs().into_iter().find_map(|input| find_get(input, locator))
 }

@@ -173,6 +173,8 @@ impl Binder<'_> {
         let table = gets.into_iter().find(|(first, _)| Some(*first) == reading).map(|(_, t)| t);
         let through = reading.and_then(|first| way(&source.rel, first));
         let Some(table) = table else { return Err(self.derived_column(&scope.shown)) };
+        let database = reading.and_then(|first| database_of(&source.rel, first));
+        self.goes_to(database);
         if columns.is_empty() {
             // As for a table: what the engine makes is not given.
             ordinals.retain(|o| o.is_some_and(|o| table.columns[o].is_given()));
@@ -182,6 +184,14 @@ impl Binder<'_> {
             None => None,
         };
         Ok(Some((table, ordinals, check, through)))
+    }
+}
+
+/// The database that the reading is of whose first column is `first`, if another one is named.
+fn database_of(rel: &Rel, first: ColId) -> Option<Arc<str>> {
+    match rel {
+        Rel::Get(get) if get.columns.first() == Some(&first) => get.database.clone(),
+        _ => rel.inputs().into_iter().find_map(|input| database_of(input, first)),
     }
 }
 

@@ -10,9 +10,9 @@ use crate::principals::{self, Scope};
 use crate::system::{Cells, MasterTables, SecurityTables, corrupt};
 use crate::{CatalogError, Database, Txn};
 use engine::TxnOptions;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use security::Directory;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use telemetry::WaitType;
@@ -30,9 +30,21 @@ pub struct ServerCatalog {
     security: SecurityTables,
     /// Held for look-ups and publication only.
     directory: RwLock<Arc<Directory>>,
+    /// Transactions over several databases that were decided to commit, and those of them that have done so everywhere.
+    decisions: Mutex<Decisions>,
     /// Version of `directory`, for whoever caches what it has decided.
     directory_version: AtomicI64,
 }
+
+/// See [`ServerCatalog::decide`].
+#[derive(Default)]
+struct Decisions {
+    made: HashSet<u128>,
+    done: Vec<u128>,
+}
+
+/// Under this number the options of no database are kept, but decisions.
+const NO_DATABASE: i32 = 0;
 
 /// Ends a change, also on an error.
 struct Changing<'a>(&'a AtomicBool);
@@ -59,6 +71,13 @@ impl ServerCatalog {
             let def = read(&tables, &mut txn, row)?;
             list.insert(def.database_id, Arc::new(def));
         }
+        let mut decisions = Decisions::default();
+        for row in tables.options.scan(&mut txn, &[Value::Int(NO_DATABASE)])? {
+            let mut cells = Cells::new(row);
+            cells.skip()?;
+            let number = u128::from_str_radix(&cells.text()?, 16);
+            decisions.made.insert(number.map_err(|_| corrupt("a decision without a number"))?);
+        }
         let security = SecurityTables::new(master);
         let directory = principals::load(&security, &mut txn, Scope::Server)?;
         txn.end_statement();
@@ -71,7 +90,48 @@ impl ServerCatalog {
             tables,
             list: RwLock::new(list),
             changing: AtomicBool::new(false),
+            decisions: Mutex::new(decisions),
         })
+    }
+
+    /// A transaction that is prepared in several databases commits in all of them: durable when this returns. From here
+    /// on whoever opens one of them is told so. Suspends.
+    pub fn decide(&self, transaction: u128) -> Result<(), CatalogError> {
+        let done = std::mem::take(&mut self.decisions.lock().done);
+        self.decisions.lock().made.insert(transaction);
+        let key = |number: u128| [Value::Int(NO_DATABASE), Value::str(&format!("{number:032x}"))];
+        let written = in_transaction(&self.master, |txn| {
+            for number in &done {
+                self.tables.options.delete(txn, &key(*number))?;
+            }
+            let [id, name] = key(transaction);
+            self.tables.options.put(txn, &[id, name, Value::str("committed")])
+        });
+        let mut decisions = self.decisions.lock();
+        match &written {
+            Ok(()) => decisions.made.retain(|number| !done.contains(number)),
+            Err(_) => {
+                decisions.made.remove(&transaction);
+                decisions.done.extend(done);
+            }
+        }
+        written
+    }
+
+    /// It has committed in all of them, durably: nobody will ask any more.
+    pub fn decided_everywhere(&self, transaction: u128) {
+        self.decisions.lock().done.push(transaction);
+    }
+
+    /// Whether a prepared transaction was decided to commit.
+    pub fn is_decided(&self, transaction: u128) -> bool {
+        self.decisions.lock().made.contains(&transaction)
+    }
+
+    /// Every database of the list is open: what was undecided in one is settled.
+    pub fn all_is_decided(&self) {
+        let mut decisions = self.decisions.lock();
+        decisions.done = decisions.made.iter().copied().collect();
     }
 
     /// The server's principals and permissions.

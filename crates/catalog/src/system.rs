@@ -13,7 +13,7 @@
 //! | 7 | files | file_id | filegroup, name, path, size_bytes, max_bytes |
 //! | 8 | identities | object_id, tree | last value reserved |
 //! | 9 | databases (master) | database_id | name, state, created_unix_ns |
-//! | 10 | database options (master) | database_id, name | value |
+//! | 10 | database options (master) | database_id, name | value; of database 0, numbers of transactions over several databases that were decided to commit |
 //! | 11 | database filegroups (master) | database_id, number | name, is_default, containers |
 //! | 12 | database files (master) | database_id, file_id | filegroup (0: log), name, path, size_bytes, max_bytes |
 //! | 13 | principals | scope, what, id | name, kind, sid, owner, default, flags, password hash, created_unix_ns, modified_unix_ns |

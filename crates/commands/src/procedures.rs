@@ -161,7 +161,7 @@ impl Commands<'_> {
             "sp_rename" => {
                 let home = self.enter_database_of(name)?;
                 let renamed = self.rename(args, frame, site.guarded);
-                self.come_home(home)?;
+                self.come_home(home);
                 renamed?;
                 Ok(Some(0))
             }
@@ -211,10 +211,10 @@ impl Commands<'_> {
         if here || extended && catalog::same_name(wanted, "master") {
             return Ok(None);
         }
-        let Some(there) = self.host.database(wanted) else {
+        let Some(there) = self.host.enter_database(wanted) else {
             return Err(no_procedure(&name.to_string()));
         };
-        self.go_to(there, "a system procedure of another database in a transaction")?;
+        self.go_to(there)?;
         Ok(Some(home))
     }
 
@@ -227,32 +227,23 @@ impl Commands<'_> {
         let Some(there) = self.host.enter_database(name) else {
             return Err(no_database(self.host, name));
         };
-        let what = format!("work in another database ({name}) in a transaction");
-        // What begins there by itself would not be over when the session comes home.
-        if self.state.options.implicit_transactions {
-            return Err(SqlError::unsupported(what));
-        }
-        self.go_to(there, &what)?;
+        self.go_to(there)?;
         Ok(Some(home))
     }
 
-    fn go_to(&mut self, there: Arc<OpenDatabase>, what: &str) -> Result<(), SqlError> {
-        if self.state.trancount() > 0 {
-            return Err(SqlError::unsupported(what));
-        }
+    fn go_to(&mut self, there: Arc<OpenDatabase>) -> Result<(), SqlError> {
         self.state.check_entry(&*self.host, &there)?;
-        self.use_database(there)?;
+        self.use_database(there);
         self.state.follow_identity(&*self.host);
         Ok(())
     }
 
     /// After [`Commands::enter_database_of`] and [`Commands::enter_database`].
-    pub fn come_home(&mut self, home: Option<Arc<OpenDatabase>>) -> Result<(), SqlError> {
+    pub fn come_home(&mut self, home: Option<Arc<OpenDatabase>>) {
         if let Some(home) = home {
-            self.use_database(home)?;
+            self.use_database(home);
             self.state.follow_identity(&*self.host);
         }
-        Ok(())
     }
 
     /// sp_set_session_context @key, @value [, @read_only]; 15664 for a key that was made read-only.

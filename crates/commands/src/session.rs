@@ -144,13 +144,11 @@ impl Commands<'_> {
     }
 
     /// USE: what was compiled for the database before is of no use any more.
-    pub fn use_database(&mut self, database: Arc<OpenDatabase>) -> Result<(), SqlError> {
-        if Arc::ptr_eq(&self.state.database, &database) {
-            return Ok(());
+    pub fn use_database(&mut self, database: Arc<OpenDatabase>) {
+        if !Arc::ptr_eq(&self.state.database, &database) {
+            self.state.use_database(database);
+            self.machine.forget_database();
         }
-        self.state.use_database(database)?;
-        self.machine.forget_database();
-        Ok(())
     }
 
     fn caller(&mut self) -> (Caller<'_>, &mut dyn Machine) {

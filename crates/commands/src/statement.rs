@@ -113,7 +113,7 @@ impl Commands<'_> {
                 let name = found.name.clone();
                 self.state.check_entry(&*self.host, &found)?;
                 let old = self.state.database.name.clone();
-                self.use_database(found)?;
+                self.use_database(found);
                 self.state.follow_identity(&*self.host);
                 self.sink.environment(EnvironmentChange::Database { old: &old, new: &name });
                 let text = format!("Changed database context to '{name}'.");

@@ -55,7 +55,7 @@ pub use ghosts::set_ghost_cleanup;
 pub use lob::{LOB_BYTES_MAX, LOB_CHUNK_BYTES};
 pub use memory::MemoryForm;
 pub use options::{
-    DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, ReadOptions,
+    DataFile, DbFiles, DbOptions, Decided, DelayedDurability, Durability, Isolation, ReadOptions,
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
 };
 pub use read::Seen;

@@ -9,7 +9,7 @@ use crate::boot::{Boot, History};
 use crate::{DataFile, Database, DbFiles, DbOptions, EngineError, SYSTEM_TREES};
 use buffer_pool::{BufferPool, PageBuf, PageId, PageRedo, PoolConfig, PoolError};
 use device::{File, FileSystem, LockGuard, OpenOptions};
-use log_manager::{Harden, Log, LogConfig, Lsn};
+use log_manager::{Harden, Lease, Log, LogConfig, Lsn};
 use recovery::{Pending, RecoveryError, Redo};
 use runtime::clock;
 use std::io;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::*;
 use storage::{FileHeader, StorageError, Store};
-use transaction::{LogOfStore, Shared};
+use transaction::{Kind, LogOfStore, Shared, TxnContext};
 
 /// Unfinished transactions that may have ids in one slot.
 const RING_LEN: usize = 8192;
@@ -183,7 +183,11 @@ impl Database {
             drain(&log, &store, pending, &mut unread)?;
             full = pass.run(&mut reader)?;
         }
-        let (analysis, pending) = pass.finish();
+        let (mut analysis, pending) = pass.finish();
+        let won = match &options.decided {
+            Some(decided) => analysis.take_decided(&**decided),
+            None => Vec::new(),
+        };
         drop(reader);
         let redo = Redo::new(log.clone(), pending, tasks);
         store.pool().set_redo(Some(redo.clone()));
@@ -217,6 +221,13 @@ impl Database {
         );
         let early = !restored && redo.progress().log_bytes > options.recover_first_bytes;
         db.begin_recovery(redo, &analysis, analysis_ns);
+        if !won.is_empty() {
+            for (xid, loser) in &won {
+                let mut context = TxnContext::of_loser(db.shared.clone(), *xid, loser.last);
+                context.log_note(Kind::Commit, &[], Lease::Rollback)?;
+            }
+            db.flush_log()?;
+        }
         db.figures.recovered_records.store(analysis.records, Relaxed);
         db.figures.recovered_losers.store(analysis.losers.len() as u64, Relaxed);
         db.undo_shapes()?;

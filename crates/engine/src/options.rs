@@ -3,6 +3,7 @@
 use crate::FilegroupId;
 use log_manager::LogConfig;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// One data file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,6 +97,24 @@ impl RecoveryModel {
     }
 }
 
+/// Whether a transaction over several databases, by its number, was decided to have committed.
+#[derive(Clone)]
+pub struct Decided(pub Arc<dyn Fn(u128) -> bool + Send + Sync>);
+
+impl std::ops::Deref for Decided {
+    type Target = dyn Fn(u128) -> bool + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl std::fmt::Debug for Decided {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Decided")
+    }
+}
+
 /// Options of a database. Layout of the log counts at creation only.
 #[derive(Clone, Debug)]
 pub struct DbOptions {
@@ -127,6 +146,8 @@ pub struct DbOptions {
     pub redo_list_bytes: u64,
     /// How many tasks will work on recovery behind users, about: each gets a share of the pages.
     pub recovery_tasks: usize,
+    /// Who knows how transactions ended that were prepared when a crash came; none: they are undone.
+    pub decided: Option<Decided>,
 }
 
 impl Default for DbOptions {
@@ -146,6 +167,7 @@ impl Default for DbOptions {
             recover_first_bytes: 16 << 20,
             redo_list_bytes: 256 << 20,
             recovery_tasks: 1,
+            decided: None,
         }
     }
 }

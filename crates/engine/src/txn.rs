@@ -19,11 +19,11 @@ use crate::tracking::Tracked;
 use crate::tree::{PendingDrop, Reshape};
 use crate::{Database, Durability, EngineError, Isolation, Lsn, TxnOptions};
 use lock_manager::{Held, Owner};
-use log_manager::Appended;
+use log_manager::{Appended, Lease};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use telemetry::{Counter, counters};
-use transaction::{Bug, Shared, SnapshotCell, TxnContext, planted, undo_to};
+use transaction::{Bug, Kind, Shared, SnapshotCell, TxnContext, planted, undo_to};
 
 /// A place to roll back to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +31,11 @@ pub struct Savepoint {
     last: Lsn,
     /// Changes of memory trees.
     written: usize,
+}
+
+impl Savepoint {
+    /// The beginning of any transaction.
+    pub const BEGIN: Savepoint = Savepoint { last: Lsn::NONE, written: 0 };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -206,6 +211,11 @@ impl Txn {
         self.statements.push(Statement { savepoint: self.savepoint(), snapshot: None });
     }
 
+    /// Whether a statement is in progress.
+    pub fn in_statement(&self) -> bool {
+        !self.statements.is_empty()
+    }
+
     /// Ends the statement; its snapshot no longer holds old versions back.
     #[inline]
     pub fn end_statement(&mut self) {
@@ -345,6 +355,39 @@ impl Txn {
             self.context.forget_versions(at.start);
         }
         Ok(at.start)
+    }
+
+    /// The first half of a commit together with other databases: when this returns, a crash leaves it to
+    /// [`DbOptions::decided`](crate::DbOptions::decided) whether the transaction has committed. What follows is
+    /// [`Txn::commit`], or [`Txn::rollback`]. Suspends. On an error the transaction is over.
+    pub fn prepare(&mut self, decision: u128) -> Result<(), EngineError> {
+        match self.state {
+            State::Active => {}
+            State::Idle => return Err(EngineError::NoTransaction),
+            State::Doomed => {
+                self.rollback()?;
+                return Err(EngineError::Doomed);
+            }
+        }
+        if !self.has_written() {
+            return Ok(());
+        }
+        let tracked = self.tracked.take();
+        let prepared =
+            tracked.map_or(Ok(()), |tracked| self.write_version(&tracked)).and_then(|()| {
+                let body = decision.to_le_bytes();
+                let at = self.context.log_note(Kind::Prepared, &body, Lease::Normal)?;
+                Ok(self.shared.log.wait_durable(at.end)?)
+            });
+        if prepared.is_err() {
+            let _ = self.rollback();
+        }
+        prepared
+    }
+
+    /// Whether it has read or changed memory trees, which end with their own database alone.
+    pub fn is_in_memory(&self) -> bool {
+        !self.memory.is_untouched()
     }
 
     fn prepare_or_roll_back(&mut self) -> Result<(), EngineError> {

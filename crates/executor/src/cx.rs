@@ -96,11 +96,19 @@ pub trait Environment {
     fn tracking(&self) -> Option<catalog::DatabaseTracking> {
         None
     }
-    /// A transaction in another database, begun, for reading a table there; an error that asks for a new plan when the
-    /// table is no longer what the plan knows. 911, 208.
-    fn elsewhere(&mut self, database: &str, table: &TableDef) -> Result<engine::Txn, SqlError> {
+    /// A transaction in another database, begun, for reading a table there: the session's own, if it has one there, or one
+    /// for this reading. An error that asks for a new plan when the table is no longer what the plan knows. 911, 208.
+    fn elsewhere(
+        &mut self,
+        database: &str,
+        table: &TableDef,
+    ) -> Result<Box<engine::Txn>, SqlError> {
         let _ = table;
         Err(SqlError::unsupported(format!("reading of another database ({database})")))
+    }
+    /// Some rows have been read there. Gives the transaction back to whoever reads, unless it is the session's own.
+    fn back(&mut self, txn: Box<engine::Txn>) -> Option<Box<engine::Txn>> {
+        Some(txn)
     }
     /// Memory, files and processors that the instance's statements share; none: the statement is by itself.
     fn workspace(&self) -> Option<Arc<Workspace>> {

@@ -46,8 +46,7 @@ struct Caller {
 }
 
 impl Vm<'_> {
-    /// Runs `body` one level deeper. 217 when that is too deep; 226 when the program has left its caller's database and
-    /// a transaction open there.
+    /// Runs `body` one level deeper; 217 when that is too deep.
     pub(crate) fn activation<R>(
         &mut self,
         code: &Code,
@@ -57,10 +56,8 @@ impl Vm<'_> {
         self.check_nesting().map_err(|error| Halt::Throw(Box::new(error)))?;
         let caller = self.enter_program(code, role);
         let result = body(self);
-        let left = self.leave_program(caller);
-        let answer = result?;
-        left.map_err(|error| Halt::Throw(Box::new(error)))?;
-        Ok(answer)
+        self.leave_program(caller);
+        result
     }
 
     /// Runs a program that [`Vm::activation`] has entered, as the principal that its EXECUTE AS names.
@@ -146,7 +143,7 @@ impl Vm<'_> {
         }
     }
 
-    fn leave_program(&mut self, caller: Caller) -> Result<(), SqlError> {
+    fn leave_program(&mut self, caller: Caller) {
         self.state.revert_to(&*self.host, caller.acting);
         self.state.scope_identity = caller.scope_identity;
         self.state.procedure_id = caller.procedure_id;
@@ -160,6 +157,8 @@ impl Vm<'_> {
         self.state.nesting -= 1;
         self.close_tables(caller.tables);
         // USE inside lasts no longer than the text.
-        caller.database.map_or(Ok(()), |database| self.commands().use_database(database))
+        if let Some(database) = caller.database {
+            self.commands().use_database(database);
+        }
     }
 }

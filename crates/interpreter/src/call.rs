@@ -342,16 +342,24 @@ impl Vm<'_> {
     /// Calls a procedure by name, the catalog's or a built-in one, with the parameters from `first` on.
     fn remote_procedure(&mut self, name: &str, params: &[RpcParam], first: usize) -> Called {
         let name = object_name(name);
-        if let Some(definition) = self.find_procedure(None, &name) {
+        let home = self.commands().enter_database_of(&name).map_err(throw)?;
+        let called = self.remote_here(&name, params, first);
+        self.commands().come_home(home);
+        called
+    }
+
+    /// The same where the name's database is the session's.
+    fn remote_here(
+        &mut self,
+        name: &binder::ObjectName,
+        params: &[RpcParam],
+        first: usize,
+    ) -> Called {
+        if let Some(definition) = self.find_procedure(None, name) {
             if self.state.identity.is_limited() {
                 self.commands().check_execute(&definition, 0).map_err(throw)?;
             }
-            let home = self.commands().enter_database_of(&name).map_err(throw)?;
-            let found = self.procedure(&definition);
-            if found.is_err() {
-                self.commands().come_home(home.clone()).map_err(throw)?;
-            }
-            let (code, mut learnt) = found.map_err(throw)?;
+            let (code, mut learnt) = self.procedure(&definition).map_err(throw)?;
             self.state.activity.plan(code.number());
             let mut frame = self.programs.take_frame();
             frame.extend_from_slice(&code.template);
@@ -360,7 +368,6 @@ impl Vm<'_> {
                 Err(error) => Err(throw(error)),
             };
             self.keep_learnt(&definition, learnt);
-            self.commands().come_home(home).map_err(throw)?;
             let result = result.inspect(|status| {
                 self.sink.return_status(*status);
                 self.outputs(&code, params, first, &frame);
@@ -368,7 +375,7 @@ impl Vm<'_> {
             self.programs.give_frame(frame);
             return result;
         }
-        self.remote_builtin(&name, params, first)
+        self.remote_builtin(name, params, first)
     }
 
     /// A built-in procedure: its arguments are the variables of a caller that is not there.

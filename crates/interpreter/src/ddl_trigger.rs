@@ -248,14 +248,12 @@ impl Vm<'_> {
     ) -> Result<R, Halted> {
         let own = self.state.database.clone();
         if let Some(master) = self.host.database("master") {
-            self.commands().use_database(master)?;
+            self.commands().use_database(master);
             self.state.follow_identity(&*self.host);
         }
         let result = f(self);
-        let back = self.commands().use_database(own);
+        self.commands().use_database(own);
         self.state.follow_identity(&*self.host);
-        let result = result?;
-        back?;
-        Ok(result)
+        result
     }
 }

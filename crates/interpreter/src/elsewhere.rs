@@ -1,16 +1,18 @@
-//! What runs in another database than the session is in: definitions of tables that name it (`CREATE TABLE other.dbo.t`), and
-//! the texts of `other.sys.sp_executesql`.
+//! What runs in another database than the session is in: definitions of tables that name it (`CREATE TABLE other.dbo.t`),
+//! changes of rows there (`INSERT other.dbo.t ...`), and the texts of `other.sys.sp_executesql`.
 //!
-//! Promises: the session goes there and comes home, so names, rights and triggers are those of that database. As one
-//! transaction does not span databases, nothing of this runs in one (40510).
+//! Promises: the session goes there and comes home, so names, rights and triggers are those of that database; an open
+//! transaction goes along (`session_state`'s branches). What a change reads of the database where it stands, and what it
+//! asks of it, is of there (`binder::ir::There`).
 
 use crate::code::Code;
-use crate::plan::CodeState;
+use crate::plan::{self, Body, Called, CodeState, Planned, ThereBody};
 use crate::statement::Outcome;
 use crate::vm::Vm;
 use binder::ddl::Ddl;
-use binder::ir::StmtKind;
+use binder::ir::{StmtKind, There};
 use executor::{Command, SqlError};
+use planner::InsertSource;
 use session_state::Halted;
 use syntax::ast::ObjectName;
 use types::Value;
@@ -24,8 +26,109 @@ impl Vm<'_> {
     ) -> Result<R, Halted> {
         let home = self.commands().enter_database(database)?;
         let done = run(self);
-        self.commands().come_home(home)?;
+        self.commands().come_home(home);
         done
+    }
+
+    /// Runs a change of rows in another database.
+    #[cold]
+    pub(crate) fn change_there(
+        &mut self,
+        there: &mut ThereBody,
+        code: &Code,
+        index: usize,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<Outcome, Halted> {
+        let mut wide = frame.to_vec();
+        for plan in &there.here {
+            wide.push(self.evaluate(plan, frame)?);
+        }
+        if let StmtKind::Insert(insert) = &there.bound.change
+            && let binder::ir::InsertSource::Exec { exec, columns, .. } = &insert.source
+        {
+            let (exec, columns) = (exec.clone(), columns.clone());
+            return self.in_one_statement(|vm| {
+                let rows = vm.rows_of_exec(&exec, &columns, code, frame, guarded)?;
+                vm.planned_there(there, code, index, &mut wide, guarded, Some(rows))
+            });
+        }
+        let outcome = self.planned_there(there, code, index, &mut wide, guarded, None);
+        // UPDATE may have set variables.
+        frame.clone_from_slice(&wide[..frame.len()]);
+        outcome
+    }
+
+    fn planned_there(
+        &mut self,
+        there: &mut ThereBody,
+        code: &Code,
+        index: usize,
+        frame: &mut [Value],
+        guarded: bool,
+        rows: Option<Vec<Vec<Value>>>,
+    ) -> Result<Outcome, Halted> {
+        let ThereBody { bound, planned: kept, .. } = there;
+        self.in_database(&bound.database, |vm| {
+            let version = vm.names_version();
+            let mut planned = match kept.take().filter(|planned| planned.version == version) {
+                Some(planned) => planned,
+                None => vm.plan_there(bound, code, frame)?,
+            };
+            let done = match (rows, &mut planned.body) {
+                (Some(rows), Body::Insert(insert, kept)) => match &insert.source {
+                    InsertSource::Exec { row, .. } => {
+                        vm.insert_gathered(insert, row, &rows, &mut kept.hint, frame, guarded)
+                    }
+                    _ => stdx::fatal!("rows for an INSERT that has its own"),
+                },
+                _ => vm.run_planned(&mut planned, code, index, frame, guarded),
+            };
+            *kept = Some(planned);
+            done
+        })
+    }
+
+    /// Plans a change where it runs. An error that asks for a new binding when its table has changed since.
+    fn plan_there(
+        &mut self,
+        bound: &There,
+        code: &Code,
+        frame: &[Value],
+    ) -> Result<Box<Planned>, SqlError> {
+        if let Some(table) = bound.target() {
+            let known =
+                self.state.database.catalog.table_by_id(self.state.definitions(), table.object_id);
+            if !known.is_some_and(|known| std::sync::Arc::ptr_eq(&known, table)) {
+                let name = format!("{}.{}.{}", bound.database, table.schema, table.name);
+                let mut error = SqlError::new(208, 16, format!("Invalid object name '{name}'."));
+                error.stale = true;
+                return Err(error);
+            }
+        }
+        let mut change = &bound.change;
+        let masked;
+        if self.state.identity.is_limited() {
+            // Modules here own nothing there.
+            self.commands().check_statement(change, 0)?;
+            masked = self.commands().masked(change);
+            change = masked.as_ref().unwrap_or(change);
+        }
+        if code.name.is_none()
+            && let Some(verb) = session_state::needs_settings(change)
+        {
+            session_state::check_settings(&self.state.options, verb)?;
+        }
+        let watch = self.commands().prepare_statistics(change);
+        let known = self.known(change, code, frame);
+        let body = plan::plan(change, &known, &self.state.database.engine);
+        Ok(Box::new(Planned {
+            version: self.names_version(),
+            private: None,
+            watch,
+            body,
+            called: Called::default(),
+        }))
     }
 
     /// Runs statement `index`, which defines in another database: 2702, 3701.

@@ -178,37 +178,49 @@ impl Vm<'_> {
         guarded: bool,
         called: &mut Called,
     ) -> Result<i32, Halted> {
+        let home = self.commands().enter_database_of(name)?;
+        let away = (home.is_some(), called);
+        let ended = self.call_here(name, args, caller, frame, guarded, away);
+        self.commands().come_home(home);
+        ended
+    }
+
+    /// The same where the name's database is the session's. Away, the caller is of another one, whose owners own nothing
+    /// here.
+    fn call_here(
+        &mut self,
+        name: &ObjectName,
+        args: &[Argument],
+        caller: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+        (away, called): (bool, &mut Called),
+    ) -> Result<i32, Halted> {
+        let (schema, calls) = match away {
+            true => (None, 0),
+            false => (caller.program.schema.as_deref(), caller.object_id),
+        };
         let now = self.state.names_version();
         let definition = match called.get(&now) {
             Some(definition) => definition,
-            None => {
-                let schema = caller.program.schema.as_deref();
-                match self.procedure_of_catalog(schema, name) {
-                    Some(definition) => {
-                        called.keep(now, &definition);
-                        definition
-                    }
-                    // These may change without a new version of names.
-                    None => self
-                        .find_procedure(schema, name)
-                        .ok_or_else(|| no_procedure(&name.to_string()))?,
+            None => match self.procedure_of_catalog(schema, name) {
+                Some(definition) => {
+                    called.keep(now, &definition);
+                    definition
                 }
-            }
+                // These may change without a new version of names.
+                None => self
+                    .find_procedure(schema, name)
+                    .ok_or_else(|| no_procedure(&name.to_string()))?,
+            },
         };
         if self.state.identity.is_limited() {
-            self.commands().check_execute(&definition, caller.object_id)?;
+            self.commands().check_execute(&definition, calls)?;
         }
-        let home = self.commands().enter_database_of(name)?;
-        let called = match self.procedure(&definition) {
-            Ok((code, learnt)) => {
-                self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
-                    vm.keep_learnt(&definition, learnt);
-                })
-            }
-            Err(error) => Err(error.into()),
-        };
-        self.commands().come_home(home)?;
-        called
+        let (code, learnt) = self.procedure(&definition)?;
+        self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
+            vm.keep_learnt(&definition, learnt);
+        })
     }
 
     /// The procedure of that name: the session's own temporary one, the catalog's, or the system's.
@@ -483,6 +495,7 @@ impl Vm<'_> {
             );
         }
         self.state.gathering = true;
+        self.state.transaction.floor = self.state.transaction.count;
         let mut gathered = Gather::default();
         let mut inner = Vm {
             state: &mut *self.state,
@@ -496,6 +509,7 @@ impl Vm<'_> {
         let failed = inner.failed;
         self.failed |= failed;
         self.state.gathering = false;
+        self.state.transaction.floor = 0;
         gathered.messages.iter().for_each(|message| self.sink.message(message));
         result?;
         let mut rows = Vec::with_capacity(gathered.rows.len());

@@ -45,7 +45,7 @@ pub fn drop_global_tables(session: &mut Session, host: &mut dyn Host) {
         drop_in(session, host, there, &table.name, table.object_id);
     }
     session.options.lock_timeout_ms = timeout;
-    let _ = session.use_database(home);
+    session.use_database(home);
 }
 
 /// Drops what a crash has left of global temporary tables in a database. Suspends.
@@ -70,9 +70,7 @@ fn drop_in(
     name: &str,
     object_id: i32,
 ) {
-    if session.use_database(there).is_err() {
-        return;
-    }
+    session.use_database(there);
     let mut sink = Collected::default();
     // An error leaves the table to the next opening of the database.
     let _ = crate::request::request(session, host, &mut sink, |vm| {

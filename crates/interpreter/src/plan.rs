@@ -8,7 +8,7 @@ use crate::insert::FastInsert;
 use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
 use crate::statement::recompiles;
-use binder::ir::{self, StmtKind, VarId};
+use binder::ir::{self, StmtKind, There, VarId};
 use catalog::ProcedureDef;
 use commands::Watch;
 use executor::{Kept, PointChange, PointMerge};
@@ -102,8 +102,28 @@ pub(crate) enum Body {
     /// And in general, where the short way does not apply.
     PointMerge(Box<PointMerge>, MergePlan, Kept),
     SetVars(Vec<(VarId, ExprPlan)>),
+    There(Box<ThereBody>),
     /// Run from the IR itself.
     Other(StmtKind),
+}
+
+/// A change of rows in another database, planned as far as that is possible from here.
+pub(crate) struct ThereBody {
+    pub bound: There,
+    /// What is evaluated here.
+    pub here: Vec<ExprPlan>,
+    /// Over there.
+    pub planned: Option<Box<Planned>>,
+}
+
+impl ThereBody {
+    /// Of a statement whose frame has so many registers.
+    pub fn new(there: &There, registers: usize) -> Box<ThereBody> {
+        let mut bound = there.clone();
+        bound.place(registers as u32);
+        let here = there.here.iter().map(planner::plan_expr).collect();
+        Box::new(ThereBody { bound, here, planned: None })
+    }
 }
 
 /// Plans a bound statement without the short ways of singletons: every operator is there.

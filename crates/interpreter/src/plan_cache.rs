@@ -286,9 +286,11 @@ impl CachedPlan {
 fn is_query(statement: &binder::ir::Stmt) -> bool {
     use StatementKind::{Delete, Insert, Select, Update};
     match &statement.kind {
-        StmtKind::Select(_) | StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_) => {
-            true
-        }
+        StmtKind::Select(_)
+        | StmtKind::Insert(_)
+        | StmtKind::Update(_)
+        | StmtKind::Delete(_)
+        | StmtKind::There(_) => true,
         StmtKind::Deferred => statement.source.as_ref().is_some_and(|source| {
             matches!(source.kind, Select(_) | Insert(_) | Update(_) | Delete(_))
         }),

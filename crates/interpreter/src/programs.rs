@@ -69,13 +69,11 @@ impl Session {
     }
 
     /// USE: see [`SessionState::use_database`].
-    pub fn use_database(&mut self, database: Arc<OpenDatabase>) -> Result<(), SqlError> {
-        if Arc::ptr_eq(&self.state.database, &database) {
-            return Ok(());
+    pub fn use_database(&mut self, database: Arc<OpenDatabase>) {
+        if !Arc::ptr_eq(&self.state.database, &database) {
+            self.state.use_database(database);
+            self.programs.forget_database();
         }
-        self.state.use_database(database)?;
-        self.programs.forget_database();
-        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
 use crate::named_database;
-use crate::plan::{self, Body, Called, CodeState, Planned};
+use crate::plan::{self, Body, Called, CodeState, Planned, ThereBody};
 use crate::textsize::Cut;
 use crate::vm::Vm;
 use binder::ir::{OutputColumn, QueryHints, StmtKind, UpdateSet};
@@ -382,7 +382,17 @@ impl Vm<'_> {
         watch.once = recompiles(kind);
         runtime::task::breathe()?;
         let known = self.known(kind, code, frame);
-        let body = plan::plan(kind, &known, &self.state.database.engine);
+        let body = match kind {
+            StmtKind::There(there) => {
+                if self.state.identity.is_limited() {
+                    for expr in &there.here {
+                        self.commands().check_expr(expr, code.object_id)?;
+                    }
+                }
+                Body::There(ThereBody::new(there, frame.len()))
+            }
+            kind => plan::plan(kind, &known, &self.state.database.engine),
+        };
         Ok(Box::new(Planned { version, private, watch, body, called: Called::default() }))
     }
 
@@ -404,6 +414,7 @@ impl Vm<'_> {
             self.state.transaction.begin(None, &self.state.options);
         }
         match &mut planned.body {
+            Body::There(there) => self.change_there(there, code, index, frame, guarded),
             Body::FastInsert(insert) => {
                 let rows = insert.row_count() as u64;
                 if rows == 1
@@ -501,36 +512,18 @@ impl Vm<'_> {
                 if let InsertSource::Changed(from) = &insert.source {
                     self.check_identity_of(&from.change)?;
                 }
+                if let InsertSource::Exec { exec, columns, row } = &insert.source {
+                    return self.in_one_statement(|vm| {
+                        let rows = vm.rows_of_exec(exec, columns, code, frame, guarded)?;
+                        vm.insert_gathered(insert, row, &rows, &mut kept.hint, frame, guarded)
+                    });
+                }
                 if let Some(fires) = insert.fires.clone() {
                     let table = &insert.table;
-                    let count = match &insert.source {
-                        InsertSource::Exec { exec, columns, row } => {
-                            let rows = self.rows_of_exec(exec, columns, code, frame, guarded)?;
-                            self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
-                                let cx = &mut cx.reborrow();
-                                executor::insert_rows(insert, row, &rows, &mut kept.hint, cx, sink)
-                            })?
-                        }
-                        _ => {
-                            self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
-                                executor::insert(insert, kept, &mut cx.reborrow(), sink)
-                            })?
-                        }
-                    };
-                    return Ok(Outcome::Rows(Command::Insert, count));
-                }
-                if let InsertSource::Exec { exec, columns, row } = &insert.source {
-                    let rows = self.rows_of_exec(exec, columns, code, frame, guarded)?;
-                    let count = self.in_statement(frame, |cx, sink| {
-                        executor::insert_rows(
-                            insert,
-                            row,
-                            &rows,
-                            &mut kept.hint,
-                            &mut cx.reborrow(),
-                            sink,
-                        )
-                    })?;
+                    let count =
+                        self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
+                            executor::insert(insert, kept, &mut cx.reborrow(), sink)
+                        })?;
                     return Ok(Outcome::Rows(Command::Insert, count));
                 }
                 let alone = self.may_be_one_record() && kept.may_fuse(insert);
@@ -631,6 +624,30 @@ impl Vm<'_> {
 }
 
 impl Vm<'_> {
+    /// Inserts the rows that a procedure has given.
+    pub(crate) fn insert_gathered(
+        &mut self,
+        insert: &planner::InsertPlan,
+        row: &[binder::ir::Expr],
+        rows: &[Vec<Value>],
+        hint: &mut engine::InsertHint,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<Outcome, Halted> {
+        let count = match insert.fires.clone() {
+            Some(fires) => {
+                let table = &insert.table;
+                self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
+                    executor::insert_rows(insert, row, rows, hint, &mut cx.reborrow(), sink)
+                })?
+            }
+            None => self.in_statement(frame, |cx, sink| {
+                executor::insert_rows(insert, row, rows, hint, &mut cx.reborrow(), sink)
+            })?,
+        };
+        Ok(Outcome::Rows(Command::Insert, count))
+    }
+
     /// Whether a statement of one change may be one log record: it is a transaction of its own.
     fn may_be_one_record(&self) -> bool {
         self.state.transaction.count == 0 && self.state.transaction.is_fresh()
@@ -718,7 +735,8 @@ fn writes(body: &Body) -> bool {
         | Body::Delete(..)
         | Body::Merge(..)
         | Body::PointChange(_)
-        | Body::PointMerge(..) => true,
+        | Body::PointMerge(..)
+        | Body::There(_) => true,
         Body::Select(select) => matches!(select.target, SelectTarget::Into { .. }),
         Body::Other(kind) => Tag::of(kind, None).writes(),
         Body::FastPoint(_) | Body::SetVars(_) => false,

@@ -29,6 +29,9 @@ use syntax::LexOptions;
 use syntax::ast::StatementKind;
 use types::Value;
 
+/// The savepoint of [`Vm::in_one_statement`]; no statement can name it.
+const STATEMENT: &str = "\u{1}statement";
+
 impl Vm<'_> {
     /// Runs a change of rows with its triggers; `set` are the ordinals of the columns that an UPDATE names.
     pub fn with_triggers(
@@ -119,6 +122,30 @@ impl Vm<'_> {
                 Err(_) => state.transaction.rollback_all()?,
             }
         }
+        result
+    }
+
+    /// What is one statement and runs others (INSERT ... EXEC): when it fails, what they have done goes too.
+    pub(crate) fn in_one_statement<R>(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> Result<R, Halted>,
+    ) -> Result<R, Halted> {
+        if self.state.transaction.count == 0 {
+            return self.in_one_transaction(f);
+        }
+        let state = &mut *self.state;
+        state.transaction.save(STATEMENT.to_owned(), &state.database, &state.options)?;
+        let result = f(self);
+        let transaction = &mut self.state.transaction;
+        if transaction.count == 0 || transaction.doomed {
+            return result;
+        }
+        let undone = match &result {
+            Ok(_) => Ok(()),
+            Err(_) => transaction.rollback(Some(STATEMENT)),
+        };
+        transaction.forget_savepoint(STATEMENT);
+        undone?;
         result
     }
 

@@ -341,6 +341,7 @@ impl Vm<'_> {
                         | StmtKind::Update(_)
                         | StmtKind::Delete(_)
                         | StmtKind::Merge(_)
+                        | StmtKind::There(_)
                         | StmtKind::BulkInsert(_)
                 );
                 bound

@@ -45,6 +45,8 @@ pub struct Loser {
     pub trees: Vec<u64>,
     /// It has made or dropped trees.
     pub shapes: bool,
+    /// The number under which its end is decided, if it was prepared.
+    pub decision: Option<u128>,
 }
 
 /// Why recovery stops.
@@ -157,6 +159,7 @@ impl Analysis {
             last: at,
             trees: spare.pop().unwrap_or_default(),
             shapes: false,
+            decision: None,
         });
         loser.last = at;
         loser
@@ -171,12 +174,36 @@ impl Analysis {
         }
     }
 
+    fn committed(&mut self, xid: Xid) {
+        self.commits += 1;
+        let drops = &mut self.drops;
+        self.dropping.retain(|&(x, t)| {
+            if x == xid {
+                drops.push(t);
+            }
+            x != xid
+        });
+    }
+
+    /// Takes out of the losers those whose end was decided elsewhere: they have committed, and it is for the caller to
+    /// say so in the log.
+    pub fn take_decided(&mut self, decided: &dyn Fn(u128) -> bool) -> Vec<(Xid, Loser)> {
+        let won = self.losers.extract_if(|_, loser| loser.decision.is_some_and(decided));
+        let won: Vec<(Xid, Loser)> = won.collect();
+        won.iter().for_each(|(xid, _)| self.committed(*xid));
+        won
+    }
+
     fn note(&mut self, record: &Envelope<'_>, start: Lsn, spare: &mut Vec<Vec<u64>>) {
         match record.kind {
             Kind::System | Kind::Checkpoint => {}
             Kind::Fused => self.commits += 1,
             Kind::Op => {
                 self.loser(record.xid, start, spare);
+            }
+            Kind::Prepared => {
+                let decision = record.body.try_into().ok().map(u128::from_le_bytes);
+                self.loser(record.xid, start, spare).decision = decision;
             }
             Kind::TreeCreated => self.loser(record.xid, start, spare).shapes = true,
             Kind::TreeDropped => {
@@ -195,15 +222,8 @@ impl Analysis {
                 }
             }
             Kind::Commit => {
-                self.commits += 1;
                 self.won(record.xid, spare);
-                let drops = &mut self.drops;
-                self.dropping.retain(|&(x, t)| {
-                    if x == record.xid {
-                        drops.push(t);
-                    }
-                    x != record.xid
-                });
+                self.committed(record.xid);
             }
             Kind::Abort => {
                 self.won(record.xid, spare);

@@ -285,7 +285,11 @@ impl Environment for SessionEnvironment<'_> {
         self.state.database.catalog.configuration().tracking()
     }
 
-    fn elsewhere(&mut self, database: &str, table: &TableDef) -> Result<engine::Txn, SqlError> {
+    fn elsewhere(
+        &mut self,
+        database: &str,
+        table: &TableDef,
+    ) -> Result<Box<engine::Txn>, SqlError> {
         let Some(other) = self.host.database(database) else {
             return Err(self.host.why_closed(database).unwrap_or_else(|| {
                 SqlError::new(
@@ -311,12 +315,16 @@ impl Environment for SessionEnvironment<'_> {
                 ),
             ));
         }
-        let known = other.catalog.table_by_id(None, table.object_id);
+        let scope = self.state.transaction.definitions_in(&other.engine);
+        let known = other.catalog.table_by_id(scope, table.object_id);
         if !known.is_some_and(|known| std::ptr::eq(&*known, table)) {
             let name = format!("{database}.{}.{}", table.schema, table.name);
             let mut error = SqlError::new(208, 16, format!("Invalid object name '{name}'."));
             error.stale = true;
             return Err(error);
+        }
+        if let Some(own) = self.state.transaction.take_branch(&other.engine) {
+            return Ok(own);
         }
         let options = &self.state.options;
         let mut txn = other.engine.txn(engine::TxnOptions {
@@ -327,7 +335,11 @@ impl Environment for SessionEnvironment<'_> {
         });
         txn.begin();
         txn.begin_statement();
-        Ok(txn)
+        Ok(Box::new(txn))
+    }
+
+    fn back(&mut self, txn: Box<engine::Txn>) -> Option<Box<engine::Txn>> {
+        self.state.transaction.give_branch(txn)
     }
 
     fn view_rows(

@@ -31,10 +31,12 @@ pub fn format_message(text: &str, args: &[(Value, SqlType)]) -> String {
         }
         let mut left = false;
         let mut zero = false;
+        let mut plus = false;
         let mut width = 0usize;
         while let Some(flag) = chars.next_if(|c| matches!(c, '-' | '0' | '+' | ' ' | '#')) {
             left |= flag == '-';
             zero |= flag == '0';
+            plus |= flag == '+';
         }
         while let Some(digit) = chars.next_if(char::is_ascii_digit) {
             width = (width * 10 + digit as usize - '0' as usize).min(4000);
@@ -62,9 +64,13 @@ pub fn format_message(text: &str, args: &[(Value, SqlType)]) -> String {
                 continue;
             }
             Some(kind) => {
-                let shown = show(kind, args.next());
+                let arg = args.next();
+                let shown = show(kind, arg);
+                let signed = matches!(kind, 'd' | 'i')
+                    && arg.is_some_and(|(value, _)| value.as_i64() >= Some(0));
                 match precision {
                     Some(n) if kind == 's' => shown.chars().take(n).collect(),
+                    _ if plus && signed => format!("+{shown}"),
                     _ => shown,
                 }
             }
@@ -141,7 +147,12 @@ fn places(text: &str) -> Vec<&str> {
 
 fn show(kind: char, arg: Option<&(Value, SqlType)>) -> String {
     let Some((value, ty)) = arg else { return "(null)".to_string() };
-    match (kind, value.as_i64()) {
+    // A negative number has as many digits as its type: all but bigint are printed as int.
+    let number = match (kind, value.as_i64()) {
+        ('x' | 'X' | 'o', Some(n)) if *ty != SqlType::BigInt => Some(i64::from(n as u32)),
+        (_, number) => number,
+    };
+    match (kind, number) {
         (_, None) if value.is_null() => "(null)".to_string(),
         ('x', Some(n)) => format!("{n:x}"),
         ('X', Some(n)) => format!("{n:X}"),
@@ -165,6 +176,9 @@ mod tests {
         assert_eq!(format_message("%d and %s, 100%%", &args), "7 and abc, 100%");
         assert_eq!(format_message("[%03d] [%-5s]", &args), "[007] [abc  ]");
         assert_eq!(format_message("%d %.2s %d", &args), "7 ab (null)");
+        assert_eq!(format_message("%+d %+s", &args), "+7 abc");
+        let wide = [(Value::Int(-11), SqlType::Int), (Value::BigInt(-11), SqlType::BigInt)];
+        assert_eq!(format_message("%X %I64x", &wide), "FFFFFFF5 fffffffffffffff5");
         assert_eq!(format_message("[%*s]", &args), "[    abc]");
         assert_eq!(format_message("[%.*ls]", &[args[0].clone(), args[1].clone()]), "[abc]");
     }

@@ -18,6 +18,8 @@ mod media;
 
 mod acting;
 mod activity;
+mod branch;
+mod branches;
 mod identity;
 mod publish;
 mod recovery;
@@ -41,6 +43,7 @@ pub mod messages;
 
 pub use acting::cannot_act_as;
 pub use activity::{Activity, INPUT_BYTES_MAX, Input, InputKind, Published};
+pub use branch::Decisions;
 pub use database::OpenDatabase;
 pub use environment::{SessionEnvironment, number_as};
 pub use format::{cut, format_message};

@@ -1,5 +1,6 @@
 //! What names mean to the binder: the session's database, its own uncommitted definitions first.
 
+use crate::database::OpenDatabase;
 use crate::host::Host;
 use crate::state::SessionState;
 use binder::ir::SystemView;
@@ -31,13 +32,21 @@ pub struct SessionNames<'a> {
     state: &'a SessionState,
     host: RefCell<&'a mut dyn Host>,
     private: Cell<bool>,
+    /// Where ids are looked up that are not of the session's database.
+    asked: RefCell<Option<Arc<OpenDatabase>>>,
     settings: binder::Settings,
 }
 
 impl<'a> SessionNames<'a> {
     pub fn new(state: &'a SessionState, host: &'a mut dyn Host) -> SessionNames<'a> {
         let settings = state.options.settings();
-        SessionNames { state, host: RefCell::new(host), private: Cell::new(false), settings }
+        SessionNames {
+            state,
+            host: RefCell::new(host),
+            private: Cell::new(false),
+            asked: RefCell::new(None),
+            settings,
+        }
     }
 
     /// For the text of a module, which keeps ANSI_NULLS from when it was made.
@@ -49,6 +58,16 @@ impl<'a> SessionNames<'a> {
     /// What was bound holds for the temporary tables of now only: their generation, if any was asked for.
     pub fn private_version(&self) -> Option<u64> {
         self.private.get().then(|| self.state.transaction.private.generation())
+    }
+
+    /// The catalog in which ids are looked up, and the session's own definitions in it.
+    fn catalog_of_ids(&self) -> (Arc<Catalog>, Option<&DdlScope>) {
+        match &*self.asked.borrow() {
+            None => (self.state.database.catalog.clone(), self.state.definitions()),
+            Some(other) => {
+                (other.catalog.clone(), self.state.transaction.definitions_in(&other.engine))
+            }
+        }
     }
 
     fn is_current(&self, name: &ObjectName) -> bool {
@@ -69,10 +88,10 @@ impl Names for SessionNames<'_> {
             return found.cloned();
         }
         if !self.is_current(name) {
-            // A session's own definitions are in its own database.
             let other = self.host.borrow_mut().database(name.database.as_deref()?)?;
+            let scope = self.state.transaction.definitions_in(&other.engine);
             let schema = name.schema.as_deref().filter(|schema| !schema.is_empty());
-            return match other.catalog.object(None, schema, &name.name)? {
+            return match other.catalog.object(scope, schema, &name.name)? {
                 ObjectRef::Table(table) => Some(table),
                 ObjectRef::Procedure(_) => None,
             };
@@ -84,7 +103,13 @@ impl Names for SessionNames<'_> {
     }
 
     fn table_by_id(&self, object_id: i32) -> Option<Arc<TableDef>> {
-        self.state.database.catalog.table_by_id(self.state.definitions(), object_id)
+        let (catalog, scope) = self.catalog_of_ids();
+        catalog.table_by_id(scope, object_id)
+    }
+
+    fn ask_in(&self, database: Option<&str>) {
+        let found = database.and_then(|name| self.host.borrow_mut().database(name));
+        *self.asked.borrow_mut() = found;
     }
 
     fn predicates(&self, database: Option<&str>, table: i32) -> Vec<catalog::PredicateDef> {
@@ -92,7 +117,8 @@ impl Names for SessionNames<'_> {
             let other = self.host.borrow_mut().database(other);
             return other.map_or_else(Vec::new, |other| other.catalog.predicates_on(None, table));
         }
-        self.state.database.catalog.predicates_on(self.state.definitions(), table)
+        let (catalog, scope) = self.catalog_of_ids();
+        catalog.predicates_on(scope, table)
     }
 
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>> {
@@ -102,6 +128,14 @@ impl Names for SessionNames<'_> {
         if name.database.is_none() && has_own {
             let named = ObjectName { database: Some(current.clone()), ..name.clone() };
             return self.host.borrow_mut().system_view(&named);
+        }
+        // A view that another database really has is not to be read as one without rows.
+        if let Some(database) = name.database.as_deref().filter(|_| !self.is_current(name)) {
+            let other = self.host.borrow_mut().database(database);
+            let schema = name.schema.as_deref().filter(|schema| !schema.is_empty());
+            if other.is_some_and(|other| other.catalog.object(None, schema, &name.name).is_some()) {
+                return None;
+            }
         }
         self.host.borrow_mut().system_view(name)
     }
@@ -157,8 +191,8 @@ impl Names for SessionNames<'_> {
     }
 
     fn triggers(&self, parent: i32) -> Vec<Arc<catalog::ProcedureDef>> {
-        let scope = self.state.transaction.scope();
-        self.state.database.catalog.triggers_of(scope, parent)
+        let (catalog, scope) = self.catalog_of_ids();
+        catalog.triggers_of(scope, parent)
     }
 
     fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {
@@ -179,8 +213,8 @@ impl Names for SessionNames<'_> {
     }
 
     fn bindable_name(&self, object_id: i32) -> Option<String> {
-        let scope = self.state.transaction.scope();
-        let found = self.state.database.catalog.bindable_by_id(scope, object_id);
+        let (catalog, scope) = self.catalog_of_ids();
+        let found = catalog.bindable_by_id(scope, object_id);
         found.map(|module| module.name.to_string())
     }
 

@@ -99,7 +99,7 @@ impl SessionState {
     pub fn enter(&mut self, host: &mut dyn Host, database: &str) -> Option<()> {
         let found = host.enter_database(database)?;
         self.check_entry(host, &found).ok()?;
-        self.use_database(found).ok()?;
+        self.use_database(found);
         self.follow_identity(host);
         Some(())
     }

@@ -272,22 +272,12 @@ impl SessionState {
         self.rowcount = 0;
     }
 
-    /// USE. A transaction belongs to one database: one that has done nothing yet goes along, unless a procedure or a text
-    /// of EXECUTE would have to take it back again; any other refuses (by the answer).
-    pub fn use_database(&mut self, database: Arc<OpenDatabase>) -> Result<(), SqlError> {
-        if Arc::ptr_eq(&self.database, &database) {
-            return Ok(());
+    /// USE: an open transaction goes along, and keeps what it has in the database that is left.
+    pub fn use_database(&mut self, database: Arc<OpenDatabase>) {
+        if !Arc::ptr_eq(&self.database, &database) {
+            self.transaction.go(&self.database, &database);
+            self.database = database;
         }
-        if self.transaction.count > 0 && (self.nesting > 0 || !self.transaction.leave_database()) {
-            return Err(SqlError::new(
-                226,
-                16,
-                "USE statement not allowed within multi-statement transaction.",
-            ));
-        }
-        self.transaction.forget_database();
-        self.database = database;
-        Ok(())
     }
 
     /// What names mean at the moment.

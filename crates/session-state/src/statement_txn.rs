@@ -8,6 +8,7 @@
 //! Promise: whoever runs a statement's rows or definitions does it between [`StatementTxn::begin`] and
 //! [`StatementTxn::end`]. What cannot be undone alone goes with the transaction.
 
+use crate::branch::Place;
 use crate::state::SessionState;
 use crate::transaction::durability;
 use engine::Txn;
@@ -22,6 +23,8 @@ pub struct StatementTxn {
     /// What to come back to in the uncommitted definitions and the temporary tables.
     definitions: usize,
     private: Mark,
+    /// The same in other databases.
+    others: Vec<Place>,
 }
 
 impl StatementTxn {
@@ -35,7 +38,11 @@ impl StatementTxn {
         let definitions = state.transaction.definitions_mark();
         let private = state.transaction.private.mark();
         txn.begin_statement();
-        StatementTxn { txn, definitions, private }
+        let others = state.transaction.places();
+        if !others.is_empty() {
+            state.transaction.begin_in_branches();
+        }
+        StatementTxn { txn, definitions, private, others }
     }
 
     /// Gives the engine's object back: committed under autocommit, or undone with the error. Suspends.
@@ -47,10 +54,13 @@ impl StatementTxn {
     ) -> Result<R, SqlError> {
         match result {
             Ok(value) => {
-                let StatementTxn { mut txn, private, .. } = self;
+                let StatementTxn { mut txn, private, others, .. } = self;
                 txn.end_statement();
                 state.transaction.give(txn);
                 state.transaction.private.end_statement(private);
+                if !others.is_empty() {
+                    state.transaction.end_in_branches();
+                }
                 if state.transaction.count == 0 {
                     let durability = durability(&state.database, None);
                     state.transaction.finish(&state.database, durability)?;
@@ -63,14 +73,19 @@ impl StatementTxn {
 
     #[cold]
     fn undo(self, state: &mut SessionState, mut error: SqlError) -> SqlError {
-        let StatementTxn { mut txn, definitions, private } = self;
+        let StatementTxn { mut txn, definitions, private, others } = self;
         state.transaction.private.rollback_to(private);
+        let elsewhere = state.transaction.branches_back_to(&others);
+        state.transaction.end_in_branches();
         let undone = if state.transaction.count == 0 {
             txn.rollback()
         } else {
             state.transaction.forget_definitions(definitions);
             txn.rollback_statement()
         };
+        if let Err(undo) = elsewhere {
+            error.reach = error.reach.max(Reach::Transaction).max(undo.reach);
+        }
         state.transaction.give(txn);
         if state.transaction.count == 0
             && let Err(undo) = state.transaction.rollback_all()

@@ -149,6 +149,7 @@ impl Tag {
             StmtKind::Update(_) => Tag::Update,
             StmtKind::Delete(_) => Tag::Delete,
             StmtKind::Merge(_) => Tag::Merge,
+            StmtKind::There(there) => Tag::of(&there.change, source),
             StmtKind::Truncate { .. } => Tag::Truncate,
             StmtKind::BulkInsert(_) => Tag::BulkInsert,
             StmtKind::Begin { .. } => Tag::Begin,

@@ -6,12 +6,14 @@
 //!
 //! Promises: BEGIN TRANSACTION touches no shared memory (the engine's transaction begins at the first statement that
 //! needs it); a doomed transaction's changes are undone at once, though @@TRANCOUNT stays until ROLLBACK; uncommitted
-//! definitions are published after the commit and forgotten with a rollback.
+//! definitions are published after the commit and forgotten with a rollback. In other databases it has branches
+//! (`branches.rs`), which end with it.
 
+use crate::branch::{Branch, Decisions, Place};
 use crate::database::OpenDatabase;
 use crate::options::SetOptions;
 use catalog::DdlScope;
-use engine::{DelayedDurability, Durability, Isolation, Savepoint, Txn, TxnOptions};
+use engine::{DelayedDurability, Durability, Isolation, Txn, TxnOptions};
 use executor::{SqlError, doomed, from_engine};
 use session_table::{Mark, PrivateTables};
 use std::sync::Arc;
@@ -22,17 +24,23 @@ use std::sync::atomic::AtomicBool;
 pub struct Transaction {
     /// @@TRANCOUNT.
     pub count: u32,
+    /// Of an INSERT ... EXEC that runs: the count that no COMMIT in it goes below.
+    pub floor: u32,
     /// XACT_STATE() is -1: only ROLLBACK is possible.
     pub doomed: bool,
     /// The name given to the outermost BEGIN.
     name: Option<String>,
-    savepoints: Vec<(String, Savepoint, usize, Mark)>,
+    savepoints: Vec<Saved>,
     /// The outermost BEGIN was under SNAPSHOT isolation; anything later is too late for it.
     snapshot: bool,
+    /// What it has in the databases that the session is not in now.
+    pub(crate) branches: Vec<Branch>,
+    /// Who decides that it commits, where it has changed rows of several.
+    pub decisions: Option<Arc<dyn Decisions>>,
     /// Whose it is: the session's number, and the flag that ends its waits.
     session: (u16, Option<Arc<AtomicBool>>),
     /// The engine's object, kept between transactions. Absent while a statement has it.
-    txn: Option<Box<Txn>>,
+    pub(crate) txn: Option<Box<Txn>>,
     /// For each function that runs in a statement's transaction, what `txn` was before.
     lent: Vec<Option<Box<Txn>>>,
     /// Objects of the engine to put in the place of one that is lent.
@@ -48,6 +56,14 @@ pub struct Transaction {
     generation: u64,
     /// The session's temporary tables and table variables: the former are part of the transaction.
     pub private: PrivateTables,
+}
+
+/// A savepoint by its name: a place in each database, and in the temporary tables.
+struct Saved {
+    name: String,
+    place: Place,
+    others: Vec<Place>,
+    private: Mark,
 }
 
 /// What a commit asks of the log, by the database's option and the statement's.
@@ -165,6 +181,8 @@ impl Transaction {
     pub fn is_fresh(&self) -> bool {
         self.savepoints.is_empty()
             && self.ddl.is_none()
+            && self.branches.is_empty()
+            && self.floor == 0
             && !self.private.has_changes()
             && !self.doomed
             && self.txn.as_ref().is_none_or(|txn| !txn.has_written())
@@ -190,6 +208,12 @@ impl Transaction {
                 "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.",
             )),
             _ if self.doomed => Err(doomed()),
+            count if count == self.floor => Err(SqlError::new(
+                3916,
+                16,
+                "Cannot use the COMMIT statement within an INSERT-EXEC statement unless BEGIN TRANSACTION is used first.",
+            )
+            .with_state(0)),
             1 => {
                 self.count = 0;
                 self.name = None;
@@ -209,6 +233,12 @@ impl Transaction {
         durability: Durability,
     ) -> Result<(), SqlError> {
         self.savepoints.clear();
+        if !self.branches.is_empty()
+            && let Err(error) = self.finish_branches(database)
+        {
+            self.undo()?;
+            return Err(error);
+        }
         let ddl = self.ddl.take();
         if let Some(txn) = self.txn.as_deref_mut()
             && txn.is_active()
@@ -243,6 +273,7 @@ impl Transaction {
         self.savepoints.clear();
         self.ddl = None;
         self.private.rollback();
+        self.undo_branches()?;
         if let Some(txn) = self.txn.as_deref_mut()
             && txn.is_active()
         {
@@ -261,23 +292,16 @@ impl Transaction {
             ));
         }
         let Some(name) = name else { return self.rollback_all() };
-        if let Some(i) = self.savepoints.iter().rposition(|(n, ..)| n.eq_ignore_ascii_case(name)) {
+        if let Some(i) = self.savepoints.iter().rposition(|s| s.name.eq_ignore_ascii_case(name)) {
             if self.doomed {
                 return Err(doomed());
             }
-            let (_, savepoint, mark, private) = self.savepoints[i];
             self.savepoints.truncate(i + 1);
-            self.private.rollback_to(private);
-            if let Some(ddl) = &mut self.ddl {
-                ddl.rollback_to(mark);
-                self.generation += 1;
-            }
-            if let Some(txn) = self.txn.as_deref_mut()
-                && txn.is_active()
-            {
-                txn.rollback_to(savepoint).map_err(|e| from_engine(e, None, ""))?;
-            }
-            return Ok(());
+            let saved = &self.savepoints[i];
+            self.private.rollback_to(saved.private);
+            let places: Vec<Place> =
+                std::iter::once(&saved.place).chain(&saved.others).cloned().collect();
+            return self.back_to(&places);
         }
         if self.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)) {
             return self.rollback_all();
@@ -291,7 +315,7 @@ impl Transaction {
 
     /// Forgets the last savepoint of that name; what was done since then stays.
     pub fn forget_savepoint(&mut self, name: &str) {
-        if let Some(i) = self.savepoints.iter().rposition(|(n, ..)| n == name) {
+        if let Some(i) = self.savepoints.iter().rposition(|s| s.name == name) {
             self.savepoints.remove(i);
         }
     }
@@ -317,11 +341,22 @@ impl Transaction {
         if !txn.is_active() {
             txn.begin();
         }
-        let savepoint = txn.savepoint();
+        let place = Place::of(&txn, self.ddl.as_deref());
         self.give(txn);
-        let mark = self.ddl.as_ref().map_or(0, |ddl| ddl.mark());
-        self.savepoints.push((name, savepoint, mark, self.private.mark()));
+        let (others, private) = (self.places(), self.private.mark());
+        self.savepoints.push(Saved { name, place, others, private });
         Ok(())
+    }
+
+    /// Goes back to these places, each in its database; in a database that is not among them, to its beginning.
+    fn back_to(&mut self, places: &[Place]) -> Result<(), SqlError> {
+        if let Some(txn) = self.txn.as_deref_mut()
+            && txn.is_active()
+            && Place::back(places, txn, &mut self.ddl)?
+        {
+            self.generation += 1;
+        }
+        self.branches_back_to(places)
     }
 
     /// Which uncommitted definitions are in force; 0 for none.
@@ -367,27 +402,32 @@ impl Transaction {
 
     /// Whether the engine holds locks for it, or for the session beside it.
     pub fn holds_locks(&self) -> bool {
-        self.txn.as_ref().is_some_and(|txn| !txn.holds_nothing())
+        !self.branches.is_empty() || self.txn.as_ref().is_some_and(|txn| !txn.holds_nothing())
     }
 
-    /// The open transaction goes on in another database, if there is nothing in this one that it would have to keep:
-    /// no change, no savepoint, no lock, no snapshot.
-    pub fn leave_database(&mut self) -> bool {
-        let free = !self.doomed
-            && self.savepoints.is_empty()
-            && self.ddl.is_none()
-            && self.lent.is_empty()
-            && self.txn.as_ref().is_none_or(|txn| txn.holds_nothing());
-        if free {
-            // The engine's object ends its transaction when it is let go.
-            self.forget_database();
+    /// The session goes from one database to another: what the transaction has in the one stays as a branch, what it
+    /// had in the other goes on.
+    pub fn go(&mut self, from: &Arc<OpenDatabase>, to: &OpenDatabase) {
+        self.spare.clear();
+        let txn = self.txn.take().filter(|txn| txn.is_active());
+        let ddl = self.ddl.take();
+        if let Some(txn) = txn {
+            self.branches.push(Branch { database: from.clone(), txn: Some(txn), ddl });
         }
-        free
+        if let Some(at) =
+            self.branches.iter().position(|b| Arc::ptr_eq(&b.database.engine, &to.engine))
+        {
+            let branch = self.branches.swap_remove(at);
+            (self.txn, self.ddl) = (branch.txn, branch.ddl);
+        }
+        self.generation += 1;
     }
 
-    /// Lets go of the database: before USE, and when the session ends.
+    /// Lets go of all databases: when the session ends, or its connection is another's now.
     pub fn forget_database(&mut self) {
+        // The engine's objects end their transactions when they are let go.
         self.txn = None;
+        self.branches.clear();
         self.spare.clear();
         self.ddl = None;
         self.savepoints.clear();

@@ -59,8 +59,9 @@ pub(crate) fn attach(instance: &Arc<Instance>, statement: &CreateDatabase) -> Re
         filegroups: Vec::new(),
         created_unix_ns: clock::unix_ns(),
     };
-    let engine = Database::open(config.fs.clone(), primary, options_of(config, &def))
-        .map_err(engine_error)?;
+    let decided = crate::instance::decided(&instance.server);
+    let options = engine::DbOptions { decided, ..options_of(config, &def) };
+    let engine = Database::open(config.fs.clone(), primary, options).map_err(engine_error)?;
     // The names are in its own catalog, the places in its boot record.
     let files = engine.files();
     def.log.path = shown(&config.data_dir, &files.log);

@@ -40,6 +40,12 @@ pub(crate) fn backup(
     };
     let files: Vec<_> = report.pages.iter().map(|(id, pages)| (name_of(*id), *pages)).collect();
     closing(what, &open.name, report.position, &files, report.elapsed_ns, tell);
+    let device = order.devices.first().map_or("", |device| device.as_str());
+    if crate::msdb::note_backup(instance, &report, device).is_err() {
+        let text = "Could not insert a backup or restore history/detail record in the msdb database. This may indicate a \
+                    problem with the msdb database. The backup/restore operation was still successful.";
+        tell(SqlMessage::info(3009, 1, text));
+    }
     Ok(())
 }
 

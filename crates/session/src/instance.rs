@@ -258,7 +258,7 @@ impl Instance {
             (Catalog::open(&engine), ServerCatalog::open(&engine))
         };
         let catalog = catalog.map_err(|error| unreadable("master", error))?;
-        let server = server.map_err(|error| unreadable("master", error))?;
+        let server = Arc::new(server.map_err(|error| unreadable("master", error))?);
         making.end()?;
         let mut databases = BTreeMap::new();
         let master = OpenDatabase { id: 1, name: "master".into(), engine, catalog };
@@ -282,7 +282,7 @@ impl Instance {
                 }
             }
             // One damaged database does not keep the others from their users.
-            match open_database(config, &def) {
+            match open_database(config, &def, &server) {
                 Ok(open) => {
                     databases.insert(
                         fold(&def.name),
@@ -295,7 +295,10 @@ impl Instance {
                 }
             }
         }
-        Ok((Arc::new(server), databases, troubles))
+        if server.databases().iter().all(|def| databases.contains_key(&fold(&def.name))) {
+            server.all_is_decided();
+        }
+        Ok((server, databases, troubles))
     }
 
     /// Why a database of the list is not open; None when it is, or is not listed.
@@ -348,7 +351,8 @@ impl Instance {
     /// ALTER DATABASE SET ONLINE: tries again to open what is offline or could not be opened. Suspends.
     pub(crate) fn bring_online(self: &Arc<Self>, def: &DatabaseDef) -> Result<(), SqlError> {
         let path = absolute(&self.config.data_dir, &def.filegroups[0].files[0].path);
-        let opened = Database::open(self.config.fs.clone(), &path, options_of(&self.config, def));
+        let options = DbOptions { decided: decided(&self.server), ..options_of(&self.config, def) };
+        let opened = Database::open(self.config.fs.clone(), &path, options);
         match opened {
             Ok(engine) => crate::restore::into_service(self, def.clone(), engine),
             Err(error) => {
@@ -635,10 +639,15 @@ pub(crate) fn system_options() -> DbOptions {
 }
 
 /// Opens a database of the list.
-fn open_database(config: &InstanceConfig, def: &DatabaseDef) -> Result<OpenDatabase, Trouble> {
+fn open_database(
+    config: &InstanceConfig,
+    def: &DatabaseDef,
+    server: &Arc<ServerCatalog>,
+) -> Result<OpenDatabase, Trouble> {
     let path = absolute(&config.data_dir, &def.filegroups[0].files[0].path);
-    let engine = Database::open(config.fs.clone(), &path, options_of(config, def))
-        .map_err(|error| Trouble::of(&error))?;
+    let options = DbOptions { decided: decided(server), ..options_of(config, def) };
+    let engine =
+        Database::open(config.fs.clone(), &path, options).map_err(|error| Trouble::of(&error))?;
     engine.set_read_only(noted(def, "updateability") == Some("READ_ONLY"));
     let catalog = Catalog::open(&engine).map_err(|error| Trouble {
         suspect: true,
@@ -647,6 +656,12 @@ fn open_database(config: &InstanceConfig, def: &DatabaseDef) -> Result<OpenDatab
     engine
         .set_elevates_to_snapshot(noted(def, "memory_optimized_elevate_to_snapshot") == Some("ON"));
     Ok(OpenDatabase { id: def.database_id as u16, name: def.name.to_string(), engine, catalog })
+}
+
+/// Who knows how transactions ended that a crash found prepared.
+pub(crate) fn decided(server: &Arc<ServerCatalog>) -> Option<engine::Decided> {
+    let server = server.clone();
+    Some(engine::Decided(Arc::new(move |transaction| server.is_decided(transaction))))
 }
 
 /// What the server's log says of a database that stays closed.

@@ -29,6 +29,7 @@ mod logins;
 mod media;
 mod memory;
 mod modify_file;
+mod msdb;
 mod own_files;
 mod recovering;
 mod registry;

@@ -34,6 +34,19 @@ pub struct Session {
     ended: bool,
 }
 
+/// Transactions over several databases are decided in `master`.
+struct Deciding(Arc<catalog::ServerCatalog>);
+
+impl session_state::Decisions for Deciding {
+    fn decide(&self, transaction: u128) -> Result<(), executor::SqlError> {
+        self.0.decide(transaction).map_err(crate::host::catalog_error)
+    }
+
+    fn decided_everywhere(&self, transaction: u128) {
+        self.0.decided_everywhere(transaction);
+    }
+}
+
 impl Session {
     /// A fresh session in `master`, as `sa`, within this process.
     pub fn new(instance: &Arc<Instance>) -> Session {
@@ -58,8 +71,14 @@ impl Session {
         registered.follow(state.cancel.clone(), state.activity.clone());
         state.publish();
         state.identity = identity;
+        state.transaction.decisions = Some(Arc::new(Deciding(instance.server.clone())));
         let host = InstanceHost::new(instance.clone(), spid);
         Session { instance: instance.clone(), host, state, registered, home, ended: false }
+    }
+
+    /// Goes into a database, for whoever runs something there.
+    pub(crate) fn go_to(&mut self, database: Arc<OpenDatabase>) {
+        self.state.use_database(database);
     }
 
     /// Tells the others who this is: login, host, program, connection (sys.dm_exec_sessions).
@@ -142,8 +161,8 @@ impl Session {
         if self.state.trancount() == 0
             && database != self.home
             && let Some(home) = self.instance.database(&self.home)
-            && self.state.use_database(home).is_ok()
         {
+            self.state.use_database(home);
             sink.environment(EnvironmentChange::Database { old: &database, new: &self.home });
         }
         self.state.publish();

@@ -1,16 +1,19 @@
 //! tempdb, model and msdb: databases like any other, but made when somebody goes there first (USE, or a login).
 //!
-//! What is in tempdb is gone at the next start. `#t` is the session's own, in memory, wherever it is made; the tables of
-//! msdb that tools read are views (crates/system-views). Invariant: their ids are SQL Server's.
+//! What is in tempdb is gone at the next start. `#t` is the session's own, in memory, wherever it is made; msdb has what
+//! `msdb.rs` makes there. Invariant: their ids are SQL Server's.
 
 use crate::Instance;
 use crate::create;
 use crate::instance::system_options;
+use crate::msdb;
 use catalog::{Catalog, DatabaseDef, DatabaseState, FileDef, FilegroupDef};
 use engine::Database;
 use session_state::OpenDatabase;
 use std::sync::Arc;
 use system_views::SYSTEM_DATABASES;
+
+const MSDB: u16 = 4;
 
 /// The name and id of a database of the system that is not master.
 pub(crate) fn named(name: &str) -> Option<(&'static str, i32)> {
@@ -19,8 +22,21 @@ pub(crate) fn named(name: &str) -> Option<(&'static str, i32)> {
 
 impl Instance {
     /// The open database of that name; one of the system's is made when it is not there. Suspends.
-    pub(crate) fn enter_database(&self, name: &str) -> Option<Arc<OpenDatabase>> {
-        self.database(name).or_else(|| self.make_system_database(name))
+    pub(crate) fn enter_database(self: &Arc<Self>, name: &str) -> Option<Arc<OpenDatabase>> {
+        let open = match self.database(name) {
+            Some(open) => open,
+            None => self.make_system_database(name)?,
+        };
+        if open.id == MSDB && !msdb::is_furnished(&open) {
+            let _passage = self.databases_gate.enter();
+            // An error leaves it as it is: what is not there is said by whoever asks for it.
+            if !msdb::is_furnished(&open)
+                && let Err(said) = msdb::furnish(self, &open)
+            {
+                said.iter().for_each(|message| crate::recovering::say(&message.to_string()));
+            }
+        }
+        Some(open)
     }
 
     fn make_system_database(&self, name: &str) -> Option<Arc<OpenDatabase>> {

@@ -10,6 +10,8 @@ use types::Value;
 
 #[path = "instance/access.rs"]
 mod access;
+#[path = "instance/databases.rs"]
+mod databases;
 #[path = "instance/tracking.rs"]
 mod tracking;
 

@@ -41,6 +41,8 @@ pub enum Kind {
     DropPending = 10,
     /// A checkpoint: recovery begins here or below.
     Checkpoint = 11,
+    /// The transaction is a part of one over several databases: whether it has committed is decided under this number.
+    Prepared = 12,
 }
 
 /// A decoded envelope and the bytes behind it.
@@ -70,6 +72,7 @@ impl Kind {
             9 => DropDone,
             10 => DropPending,
             11 => Checkpoint,
+            12 => Prepared,
             _ => return None,
         })
     }

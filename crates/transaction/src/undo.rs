@@ -94,8 +94,8 @@ fn undo_one(
             context.log_note(Kind::Compensation, record.body, Lease::Rollback)?;
             Ok(())
         }
-        // Its `prev` already leads to the next one to undo.
-        Kind::Compensation => Ok(()),
+        // Its `prev` already leads to the next one to undo. What was prepared was decided against.
+        Kind::Compensation | Kind::Prepared => Ok(()),
         Kind::Commit | Kind::Abort => {
             stdx::fatal!("transaction {} is over and is being undone", record.xid)
         }

@@ -38,8 +38,11 @@ impl Binder<'_> {
                 arity(name, n, 3, 4, line)?;
                 let part = self.date_part(f, name, line)?;
                 let width = self.expr(&f.args[1])?;
-                let width = self.coerce(width, BIGINT, CastMode::Implicit)?;
+                let width = self.coerce(width, INT, CastMode::Implicit)?;
                 let date = self.expr(&f.args[2])?;
+                if date.ty.is_character() {
+                    return Err(self.bad_argument(3, date.ty, "Date_Bucket", line));
+                }
                 let date = self.temporal(date)?;
                 let ty = date.ty;
                 let mut args = vec![width, date];

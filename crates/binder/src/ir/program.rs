@@ -178,6 +178,8 @@ pub enum StmtKind {
     Update(Box<Update>),
     Delete(Box<Delete>),
     Merge(Box<Merge>),
+    /// One of these, of another database.
+    There(Box<There>),
     Truncate {
         table: Arc<TableDef>,
         /// WITH (PARTITIONS (1, 3 TO 5)); empty: all of it.
@@ -316,6 +318,17 @@ pub struct Insert {
     pub check: Option<Arc<Expr>>,
     /// The view that is named.
     pub through: Option<Arc<Through>>,
+}
+
+/// A change of rows of another database, or a SELECT INTO there.
+#[derive(Debug, Clone)]
+pub struct There {
+    /// Where it runs.
+    pub database: Arc<str>,
+    /// What is evaluated where it stands; the values go along as variables.
+    pub here: Vec<Expr>,
+    /// As it is to run over there: what it reads of the database where it stands is named so.
+    pub change: StmtKind,
 }
 
 /// What the BLOCK predicates of a security policy ask of a change: each must be true.

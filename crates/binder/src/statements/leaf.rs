@@ -25,11 +25,26 @@ impl ProgramBinder<'_> {
     ) -> Result<StmtKind> {
         let line = b.line;
         Ok(match &statement.kind {
-            S::Select(query) => b.select_statement(query)?,
-            S::Insert(insert) => StmtKind::Insert(Box::new(b.insert(insert)?)),
-            S::Update(update) => StmtKind::Update(Box::new(b.update(update)?)),
-            S::Delete(delete) => StmtKind::Delete(Box::new(b.delete(delete)?)),
-            S::Merge(merge) => StmtKind::Merge(Box::new(b.merge(merge)?)),
+            S::Select(query) => {
+                let bound = b.select_statement(query)?;
+                b.there(bound)?
+            }
+            S::Insert(insert) => {
+                let bound = StmtKind::Insert(Box::new(b.insert(insert)?));
+                b.there(bound)?
+            }
+            S::Update(update) => {
+                let bound = StmtKind::Update(Box::new(b.update(update)?));
+                b.there(bound)?
+            }
+            S::Delete(delete) => {
+                let bound = StmtKind::Delete(Box::new(b.delete(delete)?));
+                b.there(bound)?
+            }
+            S::Merge(merge) => {
+                let bound = StmtKind::Merge(Box::new(b.merge(merge)?));
+                b.there(bound)?
+            }
             S::Truncate(truncate) => {
                 let name = &truncate.table;
                 let table = b.table(&ObjectName::from(name)).ok_or_else(|| {
@@ -306,7 +321,15 @@ impl ProgramBinder<'_> {
             }
             S::WaitFor { delay, value } => {
                 let value = b.expr(value)?;
-                let value = if value.ty.is_character() {
+                // A time of the day is one as it is: as a text it would lose its seconds.
+                let is_time = matches!(
+                    value.ty,
+                    SqlType::DateTime
+                        | SqlType::SmallDateTime
+                        | SqlType::Time(_)
+                        | SqlType::DateTime2(_)
+                );
+                let value = if value.ty.is_character() || is_time {
                     value
                 } else {
                     b.coerce(value, TEXT, CastMode::Implicit)?

@@ -96,7 +96,7 @@ impl Commands<'_> {
     ) -> Result<(), Halted> {
         let home = self.enter_database_of(name)?;
         let result = self.change_property(&name.name.to_ascii_lowercase(), args, frame);
-        self.come_home(home)?;
+        self.come_home(home);
         Ok(result?)
     }
 

@@ -355,16 +355,12 @@ impl Commands<'_> {
     ) -> Result<(), SqlError> {
         let missing = || cannot("find the database", database);
         let there = self.host.database(database).ok_or_else(missing)?;
-        if self.state.trancount() > 0 {
-            let what = "ALTER AUTHORIZATION ON another DATABASE in a transaction";
-            return Err(SqlError::unsupported(what));
-        }
         self.state.check_entry(&*self.host, &there).map_err(|_| missing())?;
         let home = self.state.database.clone();
-        self.use_database(there)?;
+        self.use_database(there);
         self.state.follow_identity(&*self.host);
         let done = work(self);
-        self.come_home(Some(home))?;
+        self.come_home(Some(home));
         done
     }
 

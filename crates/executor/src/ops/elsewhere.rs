@@ -1,7 +1,8 @@
 //! Reading a table of another database.
 //!
-//! Promise: rows are read in a transaction of that database's own, which ends with the reading: locks that the session's
-//! isolation level takes there do not outlive it.
+//! Promise: rows are read in the part that the session's transaction has in that database, where it has one, and so show
+//! what that has changed; else in a transaction of their own, which ends with the reading: locks that the session's
+//! isolation level takes there do not outlive it. The session's own is in this operator's hands only while it reads.
 
 use super::Operator;
 use super::scan::TableScan;
@@ -14,12 +15,33 @@ pub(super) struct Elsewhere<'p> {
     plan: &'p Scan,
     database: &'p str,
     scan: TableScan<'p>,
-    txn: Option<engine::Txn>,
+    /// One of the reading's own.
+    txn: Option<Box<engine::Txn>>,
 }
 
 impl<'p> Elsewhere<'p> {
     pub fn new(plan: &'p Scan, database: &'p str) -> Self {
         Elsewhere { plan, database, scan: TableScan::new(plan, None), txn: None }
+    }
+}
+
+impl Elsewhere<'_> {
+    /// Does something to the scan in the transaction over there.
+    fn there<R>(
+        &mut self,
+        cx: &mut Cx<'_>,
+        work: impl FnOnce(&mut TableScan<'_>, &mut Cx<'_>) -> Result<R, SqlError>,
+    ) -> Result<R, SqlError> {
+        let mut txn = match self.txn.take() {
+            Some(txn) => txn,
+            None => cx.env.elsewhere(self.database, &self.plan.table)?,
+        };
+        let mut own = within(cx, &mut txn);
+        let done = work(&mut self.scan, &mut own);
+        let lent = own.lent();
+        cx.take_back(lent);
+        self.txn = cx.env.back(txn);
+        done
     }
 }
 
@@ -34,31 +56,11 @@ fn within<'c>(cx: &'c mut Cx<'_>, txn: &'c mut engine::Txn) -> Cx<'c> {
 
 impl Operator for Elsewhere<'_> {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
-        let txn = match &mut self.txn {
-            Some(txn) => txn,
-            None => {
-                let txn = cx.env.elsewhere(self.database, &self.plan.table)?;
-                self.txn.insert(txn)
-            }
-        };
-        let mut own = within(cx, txn);
-        let more = self.scan.next(&mut own, out);
-        let lent = own.lent();
-        cx.take_back(lent);
-        more
+        self.there(cx, |scan, cx| scan.next(cx, out))
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        // The transaction goes on: every reading of a statement may see one state.
-        match &mut self.txn {
-            Some(txn) => {
-                let mut own = within(cx, txn);
-                let done = self.scan.rewind(&mut own);
-                let lent = own.lent();
-                cx.take_back(lent);
-                done
-            }
-            None => self.scan.rewind(cx),
-        }
+        // A transaction of its own goes on: every reading of a statement may see one state.
+        self.there(cx, |scan, cx| scan.rewind(cx))
     }
 }

@@ -1,4 +1,5 @@
-//! The plan cache: sys.dm_exec_cached_plans, sys.dm_exec_query_stats, sys.dm_exec_query_plan and its text form.
+//! The plan cache: sys.dm_exec_cached_plans, sys.dm_exec_query_stats, sys.dm_exec_query_plan and its text form; and how
+//! often texts were compiled, which is all that sys.dm_exec_query_optimizer_info tells here.
 //!
 //! Columns and types: SQL Server's documentation of each. Figures of fast statements (singleton inserts, point reads) are
 //! counted exactly and timed one time in 64 (docs/plan-cache.md). Logical writes are not counted by statement: 0.
@@ -11,7 +12,8 @@ use std::sync::Arc;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&CACHED_PLANS, &QUERY_STATS, &QUERY_PLAN, &TEXT_QUERY_PLAN];
+pub static VIEWS: &[&dyn Declared] =
+    &[&CACHED_PLANS, &QUERY_STATS, &QUERY_PLAN, &TEXT_QUERY_PLAN, &OPTIMIZER_INFO];
 
 fn count(n: u64) -> i64 {
     n.min(i64::MAX as u64) as i64
@@ -24,6 +26,17 @@ fn us(ns: u64) -> i64 {
 /// Plans of the cache.
 fn plans(context: &Context<'_>, _: &[Value]) -> Result<Vec<Arc<CachedPlan>>, SqlError> {
     Ok(context.server.plans())
+}
+
+fn compilations(_: &Context<'_>, _: &[Value]) -> Result<Vec<u64>, SqlError> {
+    Ok(vec![telemetry::counters::get(telemetry::Counter::Compilations)])
+}
+
+view! {
+    OPTIMIZER_INFO = "sys.dm_exec_query_optimizer_info" of u64 as n, rows compilations;
+    counter nvarchar(4000) = "optimizations";
+    occurrence bigint = count(*n);
+    value float null = 1.0;
 }
 
 view! {

@@ -118,6 +118,28 @@ impl FuncId {
         }
     }
 
+    /// Asks the database that the session is in, or something of the user's in it, when it is called with so many
+    /// arguments.
+    pub fn asks_database(self, args: usize) -> bool {
+        use FuncId::*;
+        match self {
+            User(_) | Mask(_) | PartitionNumber(_) | NextValue(_) | ThisValue(_) => true,
+            DbId | DbName => args == 0,
+            ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | SchemaName | SchemaId => {
+                true
+            }
+            TypeId | TypeName | ColName | ColLength | IdentCurrent | IdentSeed | IdentIncr => true,
+            IndexCol | StatsDate | FileId | FileName | FileProperty | FilegroupProperty => true,
+            FilegroupId | FilegroupName | ObjectProperty | ObjectPropertyEx | IndexProperty => true,
+            IndexKeyProperty | TypeProperty | ColumnProperty | AssemblyProperty => true,
+            UserName | UserId | IsRoleMember | IsMember | HasPermsByName | PermissionBits => true,
+            OriginalDbName | AppLockMode | AppLockTest | LastRowVersion => true,
+            MinActiveRowVersion | ChangeTrackingCurrentVersion => true,
+            ChangeTrackingMinValidVersion => true,
+            _ => false,
+        }
+    }
+
     /// Depends on its arguments alone: may be evaluated when a plan is made.
     pub fn is_deterministic(self) -> bool {
         self.class().volatility == Volatility::Immutable
