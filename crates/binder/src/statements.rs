@@ -526,6 +526,7 @@ impl<'a> ProgramBinder<'a> {
         let mut bound = Vec::new();
         let mut touched = false;
         for d in declarations {
+            self.breath.steps(64)?;
             let d_line = d.name.span.line.max(1);
             let (ty, init) = match &d.kind {
                 // Bound again: the frame knows the table already.

@@ -53,6 +53,9 @@ pub(crate) struct Cleaning {
     later_ns: u64,
 }
 
+/// In a log that has less room than this nothing is cleaned, in bytes: more than one place takes.
+const ROOM: u64 = 64 << 10;
+
 /// How a tree's turn went.
 struct Turn {
     /// The first so many places are done with.
@@ -65,8 +68,10 @@ impl Database {
     /// Cleans where ghosts may go, for a while. Whether there is more to do. Suspends.
     pub(crate) fn clean_ghosts(&self) -> bool {
         let begun = clock::now_ns();
+        // What is left in a full log is for rollbacks, each of which may leave ghosts.
+        let full = !self.shared.log.has_room(ROOM);
         let mut cleaning = self.cleaning.lock();
-        if begun < cleaning.after_ns || OFF.load(Relaxed) || self.is_recovering() {
+        if full || begun < cleaning.after_ns || OFF.load(Relaxed) || self.is_recovering() {
             return false;
         }
         let mut places = std::mem::take(&mut cleaning.left);
@@ -152,7 +157,7 @@ impl Database {
             if done_below.as_ref().is_some_and(|upper| *place.1 < upper[..]) {
                 continue;
             }
-            if i >= PLACES_LEAST && clock::now_ns() >= until {
+            if i >= PLACES_LEAST && clock::now_ns() >= until || !self.shared.log.has_room(ROOM) {
                 turn.done = i;
                 break;
             }

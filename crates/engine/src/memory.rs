@@ -54,7 +54,12 @@ pub(crate) struct MemoryPart {
     /// The trees of `written`: each is held once, however many of its rows have changed.
     trees: Vec<Touched>,
     read: Vec<Read>,
+    /// Where rows last went in trees beside memory trees, from one transaction to the next.
+    hints: Vec<(TreeId, InsertHint)>,
 }
+
+/// So many trees' hints are kept.
+const HINTS_MAX: usize = 8;
 
 impl MemoryPart {
     /// Nothing was read or written.
@@ -73,7 +78,12 @@ pub(crate) struct Change {
 struct Touched {
     memory: Arc<MemoryTree>,
     /// Where a durable tree's rows go.
-    beside: Option<Tree>,
+    beside: Option<Beside>,
+}
+
+struct Beside {
+    tree: Tree,
+    hint: InsertHint,
 }
 
 enum Read {
@@ -337,7 +347,10 @@ impl Txn {
         // The one that was changed last, mostly.
         let known = part.trees.iter().rposition(|touched| Arc::ptr_eq(&touched.memory, memory));
         let at = known.unwrap_or_else(|| {
-            let beside = memory.durable.then(|| tree.clone());
+            let beside = memory.durable.then(|| {
+                let kept = part.hints.iter().find(|(id, _)| *id == tree.id());
+                Beside { tree: tree.clone(), hint: kept.map_or_else(Default::default, |k| k.1) }
+            });
             part.trees.push(Touched { memory: memory.clone(), beside });
             part.trees.len() - 1
         });
@@ -392,18 +405,16 @@ impl Txn {
             return Ok(());
         }
         let changes = std::mem::take(&mut self.memory.written);
-        let trees = std::mem::take(&mut self.memory.trees);
+        let mut trees = std::mem::take(&mut self.memory.trees);
         let own = self.context.xid();
-        let mut hints: Vec<InsertHint> = trees.iter().map(|_| InsertHint::default()).collect();
         let mut result = Ok(());
         for change in &changes {
-            let touched = &trees[change.tree];
-            let Some(beside) = &touched.beside else { continue };
+            let Touched { memory, beside } = &mut trees[change.tree];
+            let Some(Beside { tree, hint }) = beside else { continue };
             runtime::task::maybe_yield();
-            let hint = &mut hints[change.tree];
-            result = touched.memory.table.outcome(change.written, own, |outcome| {
-                self.write_one_beside(beside, outcome, hint)
-            });
+            result = memory
+                .table
+                .outcome(change.written, own, |outcome| self.write_one_beside(tree, outcome, hint));
             if result.is_err() {
                 break;
             }
@@ -461,7 +472,16 @@ impl Txn {
         self.memory.snapshot = None;
         self.memory.read.clear();
         self.memory.written.clear();
-        for Touched { memory, .. } in self.memory.trees.drain(..) {
+        let MemoryPart { trees, hints, .. } = &mut self.memory;
+        for Touched { memory, beside } in trees.drain(..) {
+            if let Some(Beside { tree, hint }) = beside {
+                let id = tree.id();
+                match hints.iter().position(|(kept, _)| *kept == id) {
+                    Some(at) => hints[at].1 = hint,
+                    None if hints.len() < HINTS_MAX => hints.push((id, hint)),
+                    None => hints[tree.number() as usize % HINTS_MAX] = (id, hint),
+                }
+            }
             if memory.table.to_clean() >= memory.clean_at.load(Relaxed) {
                 let in_use = self.shared.snapshots.advance(&self.shared.log);
                 memory.clean(&self.shared, &in_use);

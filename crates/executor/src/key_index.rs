@@ -11,9 +11,11 @@
 //! rows at once ([`KeyIndex::find_all`]) waits for several lines at a time.
 //!
 //! Invariants: `slots` is a power of two long, at most half full; a slot's place goes by its tag, so that growing reads
-//! no key.
+//! no key. What grows lets others go first: nothing that forbids it is held by who adds a key.
 
 use crate::arena::{Address, Arena};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
 
 /// See the file's first lines.
 #[derive(Default)]
@@ -37,7 +39,18 @@ struct Entry(u128);
 const SHORT_BYTES: usize = 15;
 const LONG: u128 = 0xff << 120;
 
-const SEEDS: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03, 0x8cb9_2ba7_2f3d_8dd7];
+/// What hashes begin with: other in each process, so that nobody can write down keys that share a chain. A simulation
+/// repeats itself.
+static SEEDS: LazyLock<[u64; 3]> = LazyLock::new(|| {
+    let fixed = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03, 0x8cb9_2ba7_2f3d_8dd7];
+    match runtime::sim::active() {
+        true => fixed,
+        false => fixed.map(|seed| seed ^ RandomState::new().hash_one(seed)),
+    }
+});
+
+/// Slots that are moved between two looks at the clock: some tens of microseconds.
+const MOVED_AT_ONCE: usize = 4096;
 
 /// The hash of a key; its upper half chooses partitions, its lower one slots.
 #[inline]
@@ -45,21 +58,23 @@ pub(crate) fn hash_of(key: &[u8]) -> u64 {
     if key.len() <= SHORT_BYTES {
         return hash_of_short(packed(key));
     }
-    let mut hash = SEEDS[2] ^ key.len() as u64;
+    let seeds = *SEEDS;
+    let mut hash = seeds[2] ^ key.len() as u64;
     let mut rest = key;
     while let Some((piece, more)) = rest.split_at_checked(16) {
-        hash = folded(eight(&piece[..8]) ^ hash, eight(&piece[8..]) ^ SEEDS[0]);
+        hash = folded(eight(&piece[..8]) ^ hash, eight(&piece[8..]) ^ seeds[0]);
         rest = more;
     }
     // The last sixteen bytes, some of them again.
     let last = &key[key.len() - 16..];
-    folded(eight(&last[..8]) ^ hash, eight(&last[8..]) ^ SEEDS[1])
+    folded(eight(&last[..8]) ^ hash, eight(&last[8..]) ^ seeds[1])
 }
 
 #[inline]
 fn hash_of_short(packed: u128) -> u64 {
-    let hash = folded(packed as u64 ^ SEEDS[0], (packed >> 64) as u64 ^ SEEDS[1]);
-    folded(hash, SEEDS[2])
+    let seeds = *SEEDS;
+    let hash = folded(packed as u64 ^ seeds[0], (packed >> 64) as u64 ^ seeds[1]);
+    folded(hash, seeds[2])
 }
 
 /// The two halves of a product, each of whose bits depends on many of both factors.
@@ -189,8 +204,11 @@ impl KeyIndex {
     #[cold]
     fn grow(&mut self) {
         let mut slots = vec![Slot::default(); (self.slots.len() * 2).max(64)];
-        let taken = self.slots.iter().filter(|slot| slot.number != 0);
-        taken.for_each(|slot| put(&mut slots, *slot));
+        for some in self.slots.chunks(MOVED_AT_ONCE) {
+            runtime::task::maybe_yield();
+            let taken = some.iter().filter(|slot| slot.number != 0);
+            taken.for_each(|slot| put(&mut slots, *slot));
+        }
         self.slots = slots;
     }
 

@@ -21,6 +21,7 @@ use session_state::Halted;
 use session_state::SessionNames;
 use session_state::bind_error;
 use session_state::name_parts;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
@@ -94,7 +95,7 @@ impl Vm<'_> {
                 &named
             }
         };
-        let mut args = Vec::with_capacity(exec.args.len());
+        let mut args: SmallVec<[Argument; 4]> = SmallVec::with_capacity(exec.args.len());
         for arg in &exec.args {
             args.push(self.argument(arg, frame)?);
         }
@@ -559,13 +560,16 @@ impl ResultSink for Gather {
     }
 }
 
+/// For each parameter the number of its argument, if it was given one.
+type Bound = SmallVec<[Option<usize>; 8]>;
+
 /// Puts arguments and defaults into the callee's frame; for each parameter its argument.
 pub(crate) fn bind_arguments(
     code: &Code,
     args: &[Argument],
     frame: &mut [Value],
-) -> Result<Vec<Option<usize>>, SqlError> {
-    let mut given = vec![None; code.params.len()];
+) -> Result<Bound, SqlError> {
+    let mut given: Bound = smallvec![None; code.params.len()];
     for (i, arg) in args.iter().enumerate() {
         let place = match &arg.name {
             None => (i < code.params.len()).then_some(i),

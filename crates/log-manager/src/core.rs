@@ -113,6 +113,8 @@ pub(crate) struct Core {
     pub(crate) ring: Arc<Ring>,
     pub(crate) modes: CachePadded<Modes>,
     pub(crate) stream: Reservation,
+    /// Set aside for rollbacks, in bytes.
+    pub(crate) aside: CachePadded<AtomicU64>,
     pub(crate) logcache_access: CachePadded<SpinLock<()>>,
     /// The classic queue; empty, or of no account, while the switch is off.
     pub(crate) logflushq: CachePadded<SpinLock<FlushQueue>>,
@@ -195,17 +197,61 @@ impl Core {
     fn lease_slowly(&self, bytes: u64, kind: Lease) -> Result<(), LogError> {
         assert!(bytes <= RECORD_BYTES_MAX as u64, "a lease of {bytes} bytes is too large");
         let slot = task::slot();
+        let in_ring = || self.stream.granted() + bytes <= self.stream.limit();
+        self.wait_for_room(|| self.try_lease(slot, bytes, kind), in_ring, kind)
+    }
+
+    /// Sets `bytes` aside for taking a transaction back, in room that an ordinary lease might have; waits for that as a
+    /// lease does.
+    #[cold]
+    pub(crate) fn set_aside(&self, bytes: u64) -> Result<(), LogError> {
+        let room = |aside: u64| {
+            let end = self.stream.granted() + aside + bytes;
+            let fits = end <= self.modes.file_normal.load(Acquire);
+            (fits && !self.modes.tight.load(Relaxed)).then_some(aside + bytes)
+        };
+        // Of two who look at once both may get room for one: the VLF for rollbacks has it.
+        let take = || self.aside.fetch_update(AcqRel, Relaxed, room).is_ok();
+        self.wait_for_room(take, || true, Lease::Normal)
+    }
+
+    /// The transaction is over.
+    pub(crate) fn give_up_aside(&self, bytes: u64) {
+        self.aside.fetch_sub(bytes, AcqRel);
+        if self.space_wanted.load(SeqCst) {
+            self.wake_for_space();
+        }
+    }
+
+    /// Where ordinary leases end now.
+    fn ordinary_end(&self) -> u64 {
+        let aside = self.aside.load(Relaxed);
+        self.modes.file_normal.load(Acquire).saturating_sub(aside)
+    }
+
+    /// Whether ordinary work finds room for so much more without waiting.
+    pub(crate) fn has_room(&self, bytes: u64) -> bool {
+        !self.modes.obstructed.load(Relaxed) && self.stream.granted() + bytes <= self.ordinary_end()
+    }
+
+    /// Tries until there is room: what is done with leaves the log, or the file grows.
+    fn wait_for_room(
+        &self,
+        take: impl Fn() -> bool,
+        in_ring: impl Fn() -> bool,
+        kind: Lease,
+    ) -> Result<(), LogError> {
         let mut give_up_ns = 0;
         let mut hook_called = false;
         loop {
             self.check()?;
-            if self.try_lease(slot, bytes, kind) {
+            if take() {
                 // Long transactions take leases and never commit: let them get their bytes on the way, too.
                 self.note_delayed();
                 return Ok(());
             }
             let now = clock::now_ns();
-            let in_ring = self.stream.granted() + bytes <= self.stream.limit();
+            let in_ring = in_ring();
             if !in_ring {
                 // The device is behind, which is no full log: whoever rolls back could not do without the room, and a
                 // device that fails ends the wait by itself.
@@ -219,6 +265,9 @@ impl Core {
                 continue;
             }
             if now >= give_up_ns {
+                if kind == Lease::Rollback && self.grow(true)? {
+                    continue;
+                }
                 self.modes.known_full.store(true, Relaxed);
                 return Err(LogError::LogFull { reason: *self.reuse_wait.lock() });
             }
@@ -229,7 +278,7 @@ impl Core {
             self.want_space();
             self.signal.raise();
             self.advance();
-            if self.try_lease(slot, bytes, kind) {
+            if take() {
                 return Ok(());
             }
             let wait = if in_ring { WaitType::LogMgrReserveAppend } else { WaitType::LogBuffer };
@@ -240,7 +289,7 @@ impl Core {
     fn try_lease(&self, slot: usize, bytes: u64, kind: Lease) -> bool {
         let ceiling = match kind {
             Lease::Normal if self.modes.tight.load(Relaxed) => return false,
-            Lease::Normal => self.modes.file_normal.load(Acquire),
+            Lease::Normal => self.ordinary_end(),
             Lease::Rollback => self.modes.file_rollback.load(Acquire),
         };
         self.stream.leased(slot) >= bytes

@@ -155,6 +155,22 @@ impl Log {
         self.core.ensure_lease(bytes, kind)
     }
 
+    /// Sets so many bytes aside for taking a transaction back, until [`Log::give_up_aside`]: leases of [`Lease::Normal`]
+    /// leave them free. Suspends; errors as those of [`Log::ensure_lease`].
+    pub fn set_aside(&self, bytes: u64) -> Result<(), LogError> {
+        self.core.set_aside(bytes)
+    }
+
+    /// So many bytes that were set aside are not needed any more.
+    pub fn give_up_aside(&self, bytes: u64) {
+        self.core.give_up_aside(bytes);
+    }
+
+    /// Whether there is room for so many bytes more without waiting, growing, and what is set aside.
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.core.has_room(bytes)
+    }
+
     /// Whether [`Log::ensure_lease`] has nothing to do for records of `bytes` in all, and so does not suspend.
     #[inline]
     pub fn is_leased(&self, bytes: usize) -> bool {
@@ -333,7 +349,8 @@ impl Log {
         };
         let stuck = core.stuck.swap(false, Relaxed);
         // One VLF is the reserve; half of one is what may be used until we come again.
-        if stuck || core.stream.granted() + vlf + vlf / 2 > end {
+        let aside = core.aside.load(Relaxed);
+        if stuck || core.stream.granted() + aside + vlf + vlf / 2 > end {
             core.grow(stuck)?;
         }
         core.signal.raise();

@@ -381,6 +381,7 @@ fn start_core(
         ring,
         modes: CachePadded::new(modes),
         stream: Reservation::new(task::MAX_SLOTS, start, limit),
+        aside: CachePadded::default(),
         logcache_access: CachePadded::new(SpinLock::new(SpinClass::LogCacheAccess, ())),
         logflushq: CachePadded::new(SpinLock::new(SpinClass::LogFlushQ, FlushQueue::default())),
         recent: Recent::new(RECENT_WRITES),

@@ -26,7 +26,7 @@ mod slot;
 
 pub use breath::{
     Breath, Breathing, CANCELLED, Stopped, Under, append, append_bytes, breathe, breathing, copied,
-    is_stopped, let_go, let_others, under,
+    in_pieces, is_stopped, let_go, let_others, under,
 };
 pub use many::Many;
 pub(crate) use pollers::forget_sim_pollers;

@@ -619,9 +619,10 @@ const SLOWEST: Duration = Duration::from_secs(4);
 
 fn run(session: &mut Session, text: &str) -> (Answer, Duration) {
     let mut answer = Answer::default();
-    let began = Instant::now();
+    // Of CPU: how busy the machine is is nobody's defect.
+    let began = runtime::clock::process_cpu_ns();
     let _ = session.execute(text, &mut answer);
-    (answer, began.elapsed())
+    (answer, Duration::from_nanos(runtime::clock::process_cpu_ns() - began))
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn with_session(body: impl FnOnce(&mut Session) + Send + 'static) {
     let fs = SimFs::new(1);
     let mut config = InstanceConfig::small("/data", fs);
     config.buffer_pool_bytes = 32 << 20;
-    config.log.full_wait_ms = 50;
+    config.log.full_wait_ms = 500;
     let instance = Instance::open(config).expect("opens");
     let ran = instance.spawn_session("test", body);
     if let Err(panic) = ran.join() {
@@ -56,6 +56,34 @@ const FILL: &str = "
 const DATABASE: &str = "
     CREATE DATABASE d ON (NAME = d, FILENAME = 'd.mdf')
     LOG ON (NAME = d_log, FILENAME = 'd.ldf', SIZE = 4MB, MAXSIZE = 8MB)";
+
+/// What a transaction may have to write to be taken back is set aside as it goes: an update's is as long as the update.
+#[test]
+fn a_full_log_has_room_to_take_back_what_filled_it() {
+    with_session(|s| {
+        ran(s, DATABASE);
+        ran(s, "USE d CREATE TABLE t (id int IDENTITY PRIMARY KEY, v varchar(4000))");
+        ran(
+            s,
+            "DECLARE @i int = 0
+             WHILE @i < 3000 BEGIN INSERT t VALUES (REPLICATE('x', 3000)) SET @i += 1 END",
+        );
+        for change in [
+            "UPDATE t SET v = REPLICATE(CHAR(65 + id % 20), 3000)",
+            "UPDATE t SET v = REPLICATE('y', 3100)",
+            "DELETE t INSERT t SELECT TOP (6000) REPLICATE('z', 3000) FROM sys.all_columns",
+        ] {
+            ran(s, "CHECKPOINT");
+            let said = run(s, &format!("BEGIN TRAN {change} COMMIT"));
+            assert_eq!(said.errors(), [9002], "{change}: {:?}", said.messages);
+            assert_eq!(s.trancount(), 0);
+            assert!(number(s, LOG_BYTES) <= 8 << 20);
+            let untouched = "SELECT COUNT(*) FROM t WHERE v = REPLICATE('x', 3000)";
+            assert_eq!(number(s, untouched), 3000, "{change}");
+        }
+        ran(s, "UPDATE t SET v = 'short' WHERE id <= 100 DBCC CHECKDB WITH NO_INFOMSGS");
+    });
+}
 
 #[test]
 fn a_full_log_tells_what_holds_it() {

@@ -27,6 +27,9 @@ pub struct TxnContext {
     conflict_from: Option<Lsn>,
     /// While undoing: what the next compensation names.
     undo_next: Option<Lsn>,
+    /// Log that taking it back takes, in bytes, and how much of it is set aside.
+    undo_needs: u64,
+    undo_aside: u64,
     /// It counts as an active writer of the classic transaction manager.
     central: bool,
     /// Hashes of the keys of which versions were kept, the first [`KEPT_MAX`] of them, by the transaction with this id,
@@ -34,6 +37,24 @@ pub struct TxnContext {
     kept: Vec<u64>,
     kept_by: Xid,
     shared: std::sync::Arc<Shared>,
+}
+
+/// A transaction whose undoing takes no more sets nothing aside: the log keeps some room for all of those.
+const UNDO_FREE: u64 = 16 << 10;
+/// What is set aside at a time.
+const UNDO_PORTION: u64 = 64 << 10;
+/// What a compensation takes besides key and row, at most.
+const UNDO_ENVELOPE: usize = 128;
+
+/// About what the compensation of an op takes.
+#[inline]
+fn undo_bytes(op: &PageOp<'_>) -> u64 {
+    let bytes = match *op {
+        PageOp::Insert { key, .. } | PageOp::Ghost { key, .. } => key.len(),
+        PageOp::Update { key, old_row, .. } => key.len() + old_row.len(),
+        _ => return 0,
+    };
+    (bytes + UNDO_ENVELOPE) as u64
 }
 
 /// Versions that a transaction takes along when it ends; those of further changes are collected in the background.
@@ -51,6 +72,8 @@ impl TxnContext {
             saw: Lsn::NONE,
             conflict_from: None,
             undo_next: None,
+            undo_needs: 0,
+            undo_aside: 0,
             central: false,
             kept: Vec::new(),
             kept_by: Xid::NONE,
@@ -119,7 +142,24 @@ impl TxnContext {
         self.end = Lsn::NONE;
         self.saw = Lsn::NONE;
         self.conflict_from = None;
+        self.undo_needs = 0;
+        self.give_up_aside();
         self.leave_central();
+    }
+
+    fn give_up_aside(&mut self) {
+        if self.undo_aside > 0 {
+            self.shared.log.give_up_aside(std::mem::take(&mut self.undo_aside));
+        }
+    }
+
+    /// What the next changes need beyond what every transaction may is set aside, a portion at a time. Suspends.
+    #[cold]
+    fn set_aside(&mut self) -> Result<(), LogError> {
+        let more = (self.undo_needs - self.undo_aside).max(UNDO_PORTION);
+        self.shared.log.set_aside(more)?;
+        self.undo_aside += more;
+        Ok(())
     }
 
     #[inline]
@@ -214,6 +254,7 @@ impl TxnContext {
 
 impl Drop for TxnContext {
     fn drop(&mut self) {
+        self.give_up_aside();
         self.leave_central();
     }
 }
@@ -252,13 +293,19 @@ impl TxnLog for TxnContext {
             self.ensure_xid().map_err(|_| LogError::LogFull { reason: "ACTIVE_TRANSACTION" })?;
         }
         let lease = if self.undo_next.is_some() { Lease::Rollback } else { Lease::Normal };
+        if self.undo_needs > self.undo_aside + UNDO_FREE && self.undo_next.is_none() {
+            self.set_aside()?;
+        }
         Ok(self.shared.lease(bytes + TXN_ENVELOPE_BYTES, lease)?)
     }
 
     fn log(&mut self, op: &PageOp<'_>) -> Logged {
         let (kind, prev) = match self.undo_next {
             Some(next) => (Kind::Compensation, next),
-            None => (Kind::Op, self.last),
+            None => {
+                self.undo_needs += undo_bytes(op);
+                (Kind::Op, self.last)
+            }
         };
         let envelope = envelope::long(kind, 0, self.xid, prev);
         let mut header = OpHeader::new();

@@ -16,7 +16,7 @@ use crate::collation::{self, CodePage};
 use crate::datetime::DateTime2;
 use crate::{Bytes, Decimal, Len, SqlType, Text, TypeError, Value, format};
 pub use dates::{DateOrder, is_plain_date};
-use runtime::task::{Stopped, breathing, is_stopped};
+use runtime::task::{self, Stopped, breathing, is_stopped};
 use std::borrow::Cow;
 
 /// What SQL Server's conversion matrix says of a pair of types.
@@ -448,7 +448,11 @@ fn to_binary(
     let (mut bytes, is_number): (Vec<u8>, bool) = match value {
         Value::Null => return Ok(Value::Null),
         Value::Binary(b) if b.len() <= limit && !fixed => return Ok(value.clone()),
-        Value::Binary(b) => (b.to_vec(), false),
+        Value::Binary(b) => {
+            let mut bytes = Vec::new();
+            task::append_bytes(&mut bytes, b);
+            (bytes, false)
+        }
         Value::Str(text) => {
             let bytes = match style {
                 1 | 2 => hex_bytes(text, style)
@@ -457,8 +461,9 @@ fn to_binary(
                     breathing(collation::units::units(text)).flat_map(u16::to_le_bytes).collect()
                 }
                 _ => {
-                    let mut bytes = Vec::new();
-                    text.rule().code_page().encode_into(text, &mut bytes);
+                    let page = text.rule().code_page();
+                    let mut bytes = Vec::with_capacity(text.len());
+                    task::in_pieces(text, |piece| page.encode_into(piece, &mut bytes));
                     bytes
                 }
             };

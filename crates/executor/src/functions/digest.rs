@@ -2,7 +2,7 @@
 
 use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
-use runtime::task::breathing;
+use runtime::task::{append_bytes, breathing, in_pieces};
 use sha2::Digest;
 use std::io::{Read, Write};
 use types::{SqlType, Value, collation, convert};
@@ -76,13 +76,18 @@ fn damaged() -> SqlError {
 /// A value as SQL Server stores it.
 fn bytes_of(value: &Value, ty: SqlType) -> Vec<u8> {
     match value {
-        Value::Binary(bytes) => bytes.to_vec(),
+        Value::Binary(bytes) => {
+            let mut copy = Vec::new();
+            append_bytes(&mut copy, bytes);
+            copy
+        }
         Value::Str(text) if ty.is_unicode() => {
             breathing(types::collation::units::units(text)).flat_map(u16::to_le_bytes).collect()
         }
         Value::Str(text) => {
-            let mut bytes = Vec::new();
-            text.rule().code_page().encode_into(text, &mut bytes);
+            let page = text.rule().code_page();
+            let mut bytes = Vec::with_capacity(text.len());
+            in_pieces(text, |piece| page.encode_into(piece, &mut bytes));
             bytes
         }
         other => match convert::cast(other, ty, SqlType::VarBinary(types::Len::Max), 0) {

@@ -200,17 +200,23 @@ const PIECE_BYTES: usize = 256 << 10;
 #[inline]
 pub fn append(to: &mut String, text: &str) {
     to.reserve(text.len());
+    in_pieces(text, |piece| to.push_str(piece));
+}
+
+/// Hands a text on in pieces, and lets others go first between them. A short one is one piece.
+#[inline]
+pub fn in_pieces(text: &str, mut take: impl FnMut(&str)) {
     let mut rest = text;
     while rest.len() > PIECE_BYTES {
         let (piece, behind) = rest.split_at(stdx::floor_char_boundary(rest, PIECE_BYTES));
-        to.push_str(piece);
+        take(piece);
         yield_if_due();
         rest = behind;
     }
-    to.push_str(rest);
+    take(rest);
 }
 
-/// The same with bytes.
+/// [`append`] with bytes.
 #[inline]
 pub fn append_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.reserve(bytes.len());
