@@ -87,7 +87,8 @@ impl Database {
         }
         let until = begun + TURN_NS;
         let (mut at, mut later) = (0, Vec::new());
-        while at < places.len() && (at < PLACES_LEAST || clock::now_ns() < until) {
+        let in_time = |at| at < PLACES_LEAST || clock::now_ns() < until;
+        while at < places.len() && in_time(at) && self.shared.log.has_room(ROOM) {
             let tree = places[at].0;
             let len = places[at..].iter().take_while(|place| place.0 == tree).count();
             let mine = &places[at..at + len];

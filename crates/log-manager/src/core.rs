@@ -229,9 +229,11 @@ impl Core {
         self.modes.file_normal.load(Acquire).saturating_sub(aside)
     }
 
-    /// Whether ordinary work finds room for so much more without waiting.
+    /// Whether ordinary work finds room for so much more, as far as anybody knows: in the file, or by its growth.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
-        !self.modes.obstructed.load(Relaxed) && self.stream.granted() + bytes <= self.ordinary_end()
+        let fits = || self.stream.granted() + bytes <= self.ordinary_end();
+        let grows = || !self.modes.known_full.load(Relaxed) && self.may_grow();
+        (fits() && !self.modes.obstructed.load(Relaxed)) || grows()
     }
 
     /// Tries until there is room: what is done with leaves the log, or the file grows.

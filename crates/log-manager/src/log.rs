@@ -166,7 +166,8 @@ impl Log {
         self.core.give_up_aside(bytes);
     }
 
-    /// Whether there is room for so many bytes more without waiting, growing, and what is set aside.
+    /// Whether ordinary work finds room for so many bytes more, in the file or by its growth: for work that can wait, which
+    /// should not take what rollbacks may need.
     pub fn has_room(&self, bytes: u64) -> bool {
         self.core.has_room(bytes)
     }
