@@ -102,8 +102,8 @@ pub trait Names {
         None
     }
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>>;
-    /// What CREATE TYPE ... AS TABLE has defined under a name.
-    fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {
+    /// What CREATE TYPE ... AS TABLE has defined under a name: its object id, and the table.
+    fn table_type(&self, name: &ObjectName) -> Option<(i32, catalog::TableSpec)> {
         let _ = name;
         None
     }

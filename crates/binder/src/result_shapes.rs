@@ -42,7 +42,7 @@ impl Binder<'_> {
             }
             ast::ResultShape::Type(name) => {
                 self.touched.set(true);
-                let Some(spec) = self.names.table_type(&ObjectName::from(name)) else {
+                let Some((_, spec)) = self.names.table_type(&ObjectName::from(name)) else {
                     return Err(BindError::new(
                         2715,
                         16,

@@ -127,7 +127,7 @@ impl<'a> ProgramBinder<'a> {
     pub fn declare_rows(&mut self, slot: u16, name: &str, table: &catalog::TableDef) -> Result<()> {
         let def = crate::trigger::rows_def(slot, name, table)?;
         self.frame.parent = Some(table.object_id);
-        self.frame.tables.push(TableVariable { def: Arc::new(def), readonly: true });
+        self.frame.tables.push(TableVariable { def: Arc::new(def), readonly: true, of_type: None });
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl<'a> ProgramBinder<'a> {
         let frame = std::mem::take(&mut self.frame);
         let spec = self.binder(&frame, line).table_spec(definition, self.text, &variable.name);
         self.frame = frame;
-        self.declare_table(&variable.name, spec?, false, line)
+        self.declare_table(&variable.name, (None, spec?), false, line)
     }
 
     /// For binding one statement of a program again.
@@ -237,7 +237,7 @@ impl<'a> ProgramBinder<'a> {
             if p.not_null && self.atomic.is_none() {
                 return Err(crate::native::not_null_outside(line));
             }
-            if let Some(spec) = self.table_type(&p.ty) {
+            if let Some((id, spec)) = self.table_type(&p.ty) {
                 if !p.readonly {
                     return Err(BindError::new(
                         352,
@@ -250,7 +250,7 @@ impl<'a> ProgramBinder<'a> {
                         ),
                     ));
                 }
-                let slot = self.declare_table(&p.name.name, spec, true, line)?;
+                let slot = self.declare_table(&p.name.name, (Some(id), spec), true, line)?;
                 // Its place among the variables stays empty.
                 let name = p.name.name.clone();
                 self.frame.vars.push(VarDef { name, ty: SqlType::Int, not_null: false });
@@ -332,7 +332,7 @@ impl<'a> ProgramBinder<'a> {
     }
 
     /// What a type's name means where it is a table type.
-    fn table_type(&self, ty: &ast::TypeName) -> Option<catalog::TableSpec> {
+    fn table_type(&self, ty: &ast::TypeName) -> Option<(i32, catalog::TableSpec)> {
         if !ty.args.is_empty() || (ty.schema.is_none() && system_type(ty, false).is_ok()) {
             return None;
         }
@@ -347,7 +347,7 @@ impl<'a> ProgramBinder<'a> {
     fn declare_table(
         &mut self,
         name: &str,
-        mut spec: catalog::TableSpec,
+        (of_type, mut spec): (Option<i32>, catalog::TableSpec),
         readonly: bool,
         line: u32,
     ) -> Result<u16> {
@@ -360,7 +360,7 @@ impl<'a> ProgramBinder<'a> {
         let id = -1 - slot as i32;
         let def = catalog::define_private(&spec, catalog::Place::Variable(slot), id, 1)
             .map_err(|e| BindError::of_catalog(e, line))?;
-        self.frame.tables.push(TableVariable { def: Arc::new(def), readonly });
+        self.frame.tables.push(TableVariable { def: Arc::new(def), readonly, of_type });
         Ok(slot)
     }
 
@@ -536,7 +536,7 @@ impl<'a> ProgramBinder<'a> {
                     let mut binder = self.binder(&frame, d_line);
                     let spec = binder.table_spec(definition, self.text, &d.name.name);
                     self.frame = frame;
-                    self.declare_table(&d.name.name, spec?, false, d_line)?;
+                    self.declare_table(&d.name.name, (None, spec?), false, d_line)?;
                     continue;
                 }
                 ast::DeclarationKind::Cursor => {
@@ -553,9 +553,9 @@ impl<'a> ProgramBinder<'a> {
                 }
             };
             if init.is_none()
-                && let Some(spec) = self.table_type(ty)
+                && let Some((id, spec)) = self.table_type(ty)
             {
-                self.declare_table(&d.name.name, spec, false, d_line)?;
+                self.declare_table(&d.name.name, (Some(id), spec), false, d_line)?;
                 continue;
             }
             let ty = self.declared_type(ty)?;

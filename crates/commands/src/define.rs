@@ -145,6 +145,7 @@ impl Commands<'_> {
         }
         self.local(&create.name)?;
         let spec = self.table_to_create(&create.spec)?;
+        self.check_column_types(spec.columns.iter().filter_map(|column| column.alias))?;
         if spec.memory.is_some() {
             self.no_memory_ddl()?;
         }
@@ -188,6 +189,15 @@ impl Commands<'_> {
         {
             return Err(no_object(&name.to_string()));
         }
+        self.check_column_types(changes.iter().flat_map(|change| match change {
+            catalog::AlterTable::AddColumns(columns) => {
+                columns.iter().filter_map(|c| c.alias).collect()
+            }
+            catalog::AlterTable::AlterColumn { alias, .. } => {
+                alias.iter().copied().collect::<Vec<_>>()
+            }
+            _ => Vec::new(),
+        }))?;
         let masks = |c: &catalog::AlterTable| matches!(c, catalog::AlterTable::MaskColumn { .. });
         let may_mask = || {
             let access = self.state.identity.access();

@@ -68,7 +68,10 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<i32, Halt> {
-        let allowed = self.act_as_module(code).and_then(|()| self.check_returns(code));
+        let allowed = self
+            .act_as_module(code)
+            .and_then(|()| self.check_table_types(code))
+            .and_then(|()| self.check_returns(code));
         allowed.map_err(|error| Halt::Throw(Box::new(error)))?;
         self.run(code, learnt, frame, guarded)
     }
@@ -80,6 +83,16 @@ impl Vm<'_> {
             None => Ok(()),
             Some(runs_as) => self.commands().act_as(runs_as, code.object_id),
         }
+    }
+
+    /// EXECUTE of the table types of a program's variables.
+    #[inline]
+    pub(crate) fn check_table_types(&mut self, code: &Code) -> Result<(), SqlError> {
+        if code.tables.is_empty() || !self.state.identity.is_limited() {
+            return Ok(());
+        }
+        let types: Vec<i32> = code.program.tables.iter().filter_map(|t| t.of_type).collect();
+        self.commands().check_types(&types, code.object_id)
     }
 
     /// What the subqueries of a program's RETURN statements need: they run as expressions, not as statements.

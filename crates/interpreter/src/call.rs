@@ -72,7 +72,10 @@ impl Vm<'_> {
         let given = frame.len();
         frame.extend_from_slice(&code.template[given..]);
         let tables = self.open_tables(&code);
-        let result = self.run(&code, &mut learnt, &mut frame, false);
+        let result = match self.check_table_types(&code) {
+            Ok(()) => self.run(&code, &mut learnt, &mut frame, false),
+            Err(error) => Err(throw(error)),
+        };
         self.state.nesting = 0;
         self.close_tables(tables);
         self.programs.give_frame(frame);
@@ -458,6 +461,12 @@ impl Vm<'_> {
             let Some(place) = place_of(code, param, i - first) else { continue };
             if let Some(slot) = code.params[place].table {
                 self.fill_table(&code.tables[slot as usize], rows)?;
+                // The client declares it, and not the procedure.
+                if self.state.identity.is_limited()
+                    && let Some(of_type) = code.program.tables[slot as usize].of_type
+                {
+                    self.commands().check_types(&[of_type], 0)?;
+                }
             }
         }
         Ok(())

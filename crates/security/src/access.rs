@@ -36,6 +36,11 @@ pub enum Target {
         schema: i32,
         column: i32,
     },
+    /// A user-defined type.
+    Type {
+        id: i32,
+        schema: i32,
+    },
     /// A user or a role of the database.
     Principal(i32),
 }
@@ -67,6 +72,7 @@ impl Target {
             Target::Schema(_) => Class::Schema,
             Target::Object { .. } => Class::Object,
             Target::Column { .. } => Class::Column,
+            Target::Type { .. } => Class::Type,
             Target::Principal(_) => Class::User,
         }
     }
@@ -80,6 +86,7 @@ impl Target {
             Target::Schema(id) => (Securable::Schema(id), false),
             Target::Object { id, .. } => (Securable::Object(id), false),
             Target::Column { id, column, .. } => (Securable::Column(id, column), false),
+            Target::Type { id, .. } => (Securable::Type(id), false),
             Target::Principal(id) => (Securable::Principal(id), false),
         }
     }
@@ -87,7 +94,7 @@ impl Target {
     fn parent(self) -> Target {
         match self {
             Target::Column { id, schema, .. } => Target::Object { id, schema, owner: None },
-            Target::Object { schema, .. } => Target::Schema(schema),
+            Target::Object { schema, .. } | Target::Type { schema, .. } => Target::Schema(schema),
             Target::Schema(_) | Target::Principal(_) => Target::Database,
             Target::Server | Target::Login(_) | Target::Database => Target::Server,
         }
@@ -149,7 +156,9 @@ impl Access {
         let schema = |id: i32| self.database.schemas.get(&id).map(|schema| schema.owner);
         match target {
             Target::Object { schema: id, owner, .. } => owner.or_else(|| schema(id)),
-            Target::Schema(id) | Target::Column { schema: id, .. } => schema(id),
+            Target::Schema(id)
+            | Target::Column { schema: id, .. }
+            | Target::Type { schema: id, .. } => schema(id),
             Target::Principal(id) => role_owner(self.database.principals.get(&id)),
             Target::Login(id) => role_owner(self.server.principals.get(&id)),
             Target::Database => Some(database_role::DBO),

@@ -13,6 +13,7 @@ pub enum Class {
     Schema,
     Object,
     Column,
+    Type,
     User,
 }
 
@@ -26,6 +27,7 @@ impl Class {
             Class::Object | Class::Column => 1,
             Class::Schema => 3,
             Class::User => 4,
+            Class::Type => 6,
         }
     }
 
@@ -38,6 +40,7 @@ impl Class {
             Class::Object | Class::Column => "OBJECT_OR_COLUMN",
             Class::Schema => "SCHEMA",
             Class::User => "DATABASE_PRINCIPAL",
+            Class::Type => "TYPE",
         }
     }
 }
@@ -51,6 +54,8 @@ pub enum Securable {
     Object(i32),
     /// A table's column by its number, from 1.
     Column(i32, i32),
+    /// A user-defined type by its user_type_id.
+    Type(i32),
     /// A login in the server's directory, a user or role in a database's.
     Principal(i32),
 }
@@ -60,8 +65,11 @@ impl Securable {
     pub fn major_id(self) -> i32 {
         match self {
             Securable::Server | Securable::Database => 0,
-            Securable::Schema(id) | Securable::Object(id) | Securable::Principal(id) => id,
-            Securable::Column(id, _) => id,
+            Securable::Schema(id)
+            | Securable::Object(id)
+            | Securable::Principal(id)
+            | Securable::Type(id)
+            | Securable::Column(id, _) => id,
         }
     }
 
@@ -81,6 +89,7 @@ impl Securable {
             Securable::Schema(_) => Class::Schema,
             Securable::Object(_) => Class::Object,
             Securable::Column(..) => Class::Column,
+            Securable::Type(_) => Class::Type,
             Securable::Principal(_) if server => Class::Login,
             Securable::Principal(_) => Class::User,
         }
@@ -94,6 +103,7 @@ impl Securable {
             3 => Securable::Schema(major_id),
             1 => Securable::Object(major_id),
             4 | 101 => Securable::Principal(major_id),
+            6 => Securable::Type(major_id),
             _ => return None,
         })
     }
@@ -192,6 +202,8 @@ const ON_OBJECT: &[Permission] = &[
 ];
 /// What can be granted on single columns.
 const ON_COLUMN: &[Permission] = &[Select, Update, References, Unmask];
+/// And on a type of a user's.
+const ON_TYPE: &[Permission] = &[Control, TakeOwnership, ViewDefinition, References, Execute];
 const ON_PRINCIPAL: &[Permission] = &[Control, Alter, TakeOwnership, Impersonate, ViewDefinition];
 
 impl Permission {
@@ -211,6 +223,7 @@ impl Permission {
             Class::Object => ON_OBJECT.contains(&self),
             Class::Schema => ON_OBJECT.contains(&self),
             Class::Column => ON_COLUMN.contains(&self),
+            Class::Type => ON_TYPE.contains(&self),
             Class::User | Class::Login => ON_PRINCIPAL.contains(&self),
             Class::Server => self.number() >= ConnectSql.number(),
             Class::Database => {
@@ -257,6 +270,13 @@ impl Permission {
             Class::Server => None,
             Class::Column => Some((Class::Object, self)),
             Class::Object => Some((Class::Schema, self)),
+            Class::Type => Some((
+                Class::Schema,
+                match self {
+                    TakeOwnership => Control,
+                    other => other,
+                },
+            )),
             Class::Schema => Some((
                 Class::Database,
                 match self {
@@ -314,6 +334,7 @@ mod tests {
             Class::Schema,
             Class::Object,
             Class::Column,
+            Class::Type,
             Class::User,
         ];
         for class in classes {
@@ -344,7 +365,7 @@ mod tests {
     #[test]
     fn parents_cover_with_something_they_have() {
         use Class::*;
-        for class in [Login, Database, Schema, Object, Column, User] {
+        for class in [Login, Database, Schema, Object, Column, Type, User] {
             for permission in Permission::ALL.iter().filter(|p| p.applies_to(class)) {
                 let (parent, covering) = permission.parent_covering(class).unwrap();
                 assert!(covering.applies_to(parent), "{permission:?} of {class:?}: {covering:?}");

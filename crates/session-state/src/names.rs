@@ -195,13 +195,14 @@ impl Names for SessionNames<'_> {
         catalog.triggers_of(scope, parent)
     }
 
-    fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {
+    fn table_type(&self, name: &ObjectName) -> Option<(i32, catalog::TableSpec)> {
         let scope = self.state.transaction.scope();
         let catalog = &self.state.database.catalog;
         let kind = catalog::ModuleKind::TableType;
         let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
         // It was bound when it was created.
-        binder::bind_table_type(&found.text, self).ok()
+        let spec = binder::bind_table_type(&found.text, self).ok()?;
+        Some((found.object_id, spec))
     }
 
     fn alias_type(&self, name: &ObjectName) -> Option<binder::AliasType> {

@@ -189,6 +189,19 @@ fn is_in(access: &Access, role: i32) -> Value {
     Value::Int(i32::from(access.user_token().contains(&role) && access.user() != role))
 }
 
+/// A user-defined type by a name that may carry a schema.
+fn type_target(state: &SessionState, access: &Access, name: &str) -> Option<Target> {
+    use catalog::ModuleKind::{AliasType, TableType};
+    let parts = name_parts(name);
+    let mut from_last = parts.iter().rev();
+    let bare = from_last.next()?;
+    let schema = from_last.next().map(String::as_str).filter(|schema| !schema.is_empty());
+    let (scope, catalog) = (state.definitions(), &state.database.catalog);
+    let mut found = [TableType, AliasType].into_iter();
+    let found = found.find_map(|kind| catalog.module(scope, schema, bare, kind))?;
+    Some(object_target(access, &catalog::ObjectRef::Procedure(found)))
+}
+
 /// HAS_PERMS_BY_NAME: NULL for a class, a permission or a securable that there is not.
 fn has_permission(
     state: &SessionState,
@@ -234,6 +247,7 @@ fn has_permission(
             let found = state.find_object(schema, name);
             found.map(|object| object_target(access, &object))
         }
+        (Some("TYPE"), Some(name)) => type_target(state, access, name),
         (Some("USER" | "ROLE"), Some(name)) => {
             database.find(name).map(|found| Target::Principal(found.id))
         }

@@ -1,6 +1,6 @@
 //! What a session may see of the server's state without VIEW SERVER STATE, and objects as permissions know them.
 
-use catalog::ObjectRef;
+use catalog::{ModuleKind, ObjectRef};
 use security::{Access, Target};
 
 /// Views that show a session its own rows without VIEW SERVER STATE, by this column.
@@ -19,15 +19,22 @@ pub fn asks_by_session(view: &str) -> bool {
 
 /// An object as the lattice knows it.
 pub fn object_target(access: &Access, object: &ObjectRef) -> Target {
-    let (id, schema) = match object {
-        ObjectRef::Table(t) => (t.object_id, &t.schema),
-        ObjectRef::Procedure(p) => (p.object_id, &p.schema),
-    };
-    target_in(access, id, schema)
+    match object {
+        ObjectRef::Table(t) => target_in(access, t.object_id, &t.schema),
+        ObjectRef::Procedure(p)
+            if matches!(p.kind, ModuleKind::TableType | ModuleKind::AliasType) =>
+        {
+            Target::Type { id: p.object_id, schema: schema_in(access, &p.schema) }
+        }
+        ObjectRef::Procedure(p) => target_in(access, p.object_id, &p.schema),
+    }
 }
 
 /// The same by its id and schema.
 pub fn target_in(access: &Access, id: i32, schema: &str) -> Target {
-    let schema = access.database().schema(schema).map_or(security::SCHEMA_DBO, |s| s.id);
-    Target::Object { id, schema, owner: None }
+    Target::Object { id, schema: schema_in(access, schema), owner: None }
+}
+
+fn schema_in(access: &Access, schema: &str) -> i32 {
+    access.database().schema(schema).map_or(security::SCHEMA_DBO, |s| s.id)
 }

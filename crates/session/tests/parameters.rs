@@ -56,6 +56,25 @@ fn int(value: i32) -> RpcParam {
     RpcParam::input(SqlType::Int, Value::Int(value))
 }
 
+/// The client declares the parameter, so it is the client who needs EXECUTE on the type.
+#[test]
+fn a_limited_user_needs_the_type() {
+    with_session(|s| {
+        run(s, "CREATE USER lim WITHOUT LOGIN GRANT EXECUTE ON p TO lim");
+        let rows = || table(vec![vec![Value::BigInt(1), Value::str("a")]], vec![0]);
+        run(s, "EXECUTE AS USER = 'lim'");
+        let said = call(s, "p", vec![int(2), rows()]);
+        assert_eq!(said.errors(), [229], "{:?}", said.messages);
+        assert!(
+            said.messages[0].text.contains("EXECUTE permission was denied on the object 'rows'")
+        );
+        run(s, "REVERT GRANT EXECUTE ON TYPE::dbo.rows TO lim EXECUTE AS USER = 'lim'");
+        let said = call(s, "p", vec![int(2), rows()]);
+        assert_eq!(said.errors(), [] as [i32; 0], "{:?}", said.messages);
+        run(s, "REVERT");
+    });
+}
+
 #[test]
 fn a_procedure_reads_rows() {
     with_session(|session| {

@@ -138,9 +138,10 @@ impl Names for DatabaseNames<'_> {
         crate::registry::resolve(name)
     }
 
-    fn table_type(&self, name: &ObjectName) -> Option<TableSpec> {
+    fn table_type(&self, name: &ObjectName) -> Option<(i32, TableSpec)> {
         let found = self.of_kind(name, ModuleKind::TableType)?;
-        binder::bind_table_type(&found.text, self).ok()
+        let spec = binder::bind_table_type(&found.text, self).ok()?;
+        Some((found.object_id, spec))
     }
 
     fn alias_type(&self, name: &ObjectName) -> Option<AliasType> {

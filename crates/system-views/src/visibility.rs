@@ -50,14 +50,22 @@ impl Visibility {
         Some(Visibility { access, own, columns, schemas: RefCell::default() })
     }
 
+    /// Whether it may know of a user-defined type.
+    pub fn of_type(&self, id: i32, schema: i32) -> bool {
+        self.access.sees(Target::Type { id, schema })
+    }
+
     /// Whether it may know of the object, and read its text.
     pub fn of_object(&self, context: &Context<'_>, object: &ObjectRef) -> (bool, bool) {
         let (id, schema) = match object {
             ObjectRef::Table(table) => (table.object_id, &table.schema),
-            // Types are everybody's; a trigger is its table's.
             ObjectRef::Procedure(module) if module.kind == catalog::ModuleKind::TableType => {
-                return (true, true);
+                let schema = context.schema_id(&module.schema);
+                let target = Target::Type { id: module.object_id, schema };
+                let reads = self.access.allows(Permission::ViewDefinition, target);
+                return (self.access.sees(target), reads);
             }
+            // A trigger is its table's.
             ObjectRef::Procedure(module) => {
                 let parent = module.trigger.map(|t| t.parent).filter(|parent| *parent > 0);
                 (parent.unwrap_or(module.object_id), &module.schema)

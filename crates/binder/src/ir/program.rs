@@ -91,6 +91,8 @@ pub struct TableVariable {
     pub def: Arc<TableDef>,
     /// A parameter: its rows cannot be changed (10700).
     pub readonly: bool,
+    /// The object id of the table type that it is declared with.
+    pub of_type: Option<i32>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -10,6 +10,7 @@ use crate::procedures::arguments;
 use binder::ObjectName;
 use catalog::{ModuleKind, ObjectRef, ProcedureDef, PutMode, same_name};
 use executor::SqlError;
+use security::{GrantKey, GrantState, GrantValue, Permission, Securable, database_role};
 use std::sync::Arc;
 use syntax::ast::{self, StatementKind};
 use types::Value;
@@ -139,7 +140,19 @@ impl Commands<'_> {
             return Err(no_type(base));
         }
         let name = ObjectName { database: None, schema: None, name: name.trim().into() };
-        self.create_type(true, &name, &text, frame)
+        self.create_type(true, &name, &text, frame)?;
+        // What CREATE TYPE does not: everybody may have columns of it.
+        let Some(made) = self.type_named(&name) else { return Ok(()) };
+        self.change_database(frame, |directory| {
+            let key = GrantKey {
+                securable: Securable::Type(made.object_id),
+                grantee: database_role::PUBLIC,
+                permission: Permission::References,
+            };
+            let value = GrantValue { state: GrantState::Grant, grantor: database_role::DBO };
+            directory.grants.insert(key, value);
+            Ok(())
+        })
     }
 
     /// sp_droptype @typename: 201, 15036, 15180.

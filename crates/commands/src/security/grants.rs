@@ -232,6 +232,11 @@ impl Commands<'_> {
                 let found = found.ok_or_else(|| missing("object"))?;
                 Ok(object_target(&access, &found))
             }
+            "TYPE" => {
+                let found = self.type_named(&name).map(ObjectRef::Procedure);
+                let found = found.ok_or_else(|| missing("type"))?;
+                Ok(object_target(&access, &found))
+            }
             "SCHEMA" => {
                 let found = access.database().schema(&name.name);
                 found.map(|s| Target::Schema(s.id)).ok_or_else(|| missing("schema"))
@@ -271,7 +276,7 @@ impl Commands<'_> {
             None => return Err(SqlError::unsupported("SCHEMA OWNER of what is in no schema")),
         };
         let target = self.securable(on)?;
-        if matches!(target, Target::Object { .. }) {
+        if matches!(target, Target::Object { .. } | Target::Type { .. }) {
             return Err(SqlError::unsupported("ALTER AUTHORIZATION ON an object"));
         }
         if !access.allows(Permission::TakeOwnership, target) {
@@ -409,6 +414,7 @@ fn word(class: Class) -> &'static str {
         Class::Database => "database",
         Class::Schema => "schema",
         Class::Object | Class::Column => "object",
+        Class::Type => "type",
         Class::User => "user",
     }
 }

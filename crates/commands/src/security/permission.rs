@@ -136,6 +136,50 @@ impl Commands<'_> {
         Err(self.denied(Permission::Execute, &definition.name, &definition.schema))
     }
 
+    /// EXECUTE of the table types that a program's variables are of; 229. Chained as what a procedure calls.
+    #[cold]
+    pub fn check_types(&mut self, types: &[i32], module: i32) -> Result<(), SqlError> {
+        let chain = self.chain_owner(module);
+        let (catalog, scope) = (&self.state.database.catalog, self.state.definitions());
+        let access = self.state.identity.access();
+        for id in types {
+            let Some(object) = catalog.object_in(scope, *id) else { continue };
+            let target = object_target(access, &object);
+            let chained = chain.is_some() && chain == access.owner(target);
+            if !chained && !access.allows(Permission::Execute, target) {
+                return Err(self.denied_type(Permission::Execute, &object));
+            }
+        }
+        Ok(())
+    }
+
+    /// REFERENCES of the alias types that a table's columns are of; 229.
+    pub(crate) fn check_column_types(
+        &self,
+        aliases: impl Iterator<Item = i32>,
+    ) -> Result<(), SqlError> {
+        if !self.state.identity.is_limited() {
+            return Ok(());
+        }
+        let (catalog, scope) = (&self.state.database.catalog, self.state.definitions());
+        let access = self.state.identity.access();
+        for id in aliases {
+            let Some(object) = catalog.object_in(scope, id) else { continue };
+            if !access.allows(Permission::References, object_target(access, &object)) {
+                return Err(self.denied_type(Permission::References, &object));
+            }
+        }
+        Ok(())
+    }
+
+    fn denied_type(&self, permission: Permission, object: &ObjectRef) -> SqlError {
+        let (name, schema) = match object {
+            ObjectRef::Procedure(module) => (&module.name, &module.schema),
+            ObjectRef::Table(table) => (&table.name, &table.schema),
+        };
+        self.denied(permission, name, schema)
+    }
+
     /// 229.
     pub(crate) fn denied(&self, permission: Permission, object: &str, schema: &str) -> SqlError {
         SqlError::new(
@@ -296,7 +340,9 @@ impl Commands<'_> {
         }
         let access = self.state.identity.access();
         let target = object_target(access, object);
-        let Target::Object { schema, .. } = target else { return false };
+        let (Target::Object { schema, .. } | Target::Type { schema, .. }) = target else {
+            return false;
+        };
         match drop {
             true => {
                 access.allows(Permission::Control, target)

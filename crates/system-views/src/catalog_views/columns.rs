@@ -262,12 +262,21 @@ column_view! {
     masking_function nvarchar(4000) null = c.mask.as_ref().map(|mask| mask.text().to_owned());
 }
 
+/// Users' types on which the session has any right.
+fn seen_types(context: &Context<'_>) -> Vec<TypeRow> {
+    let mut all = user_types(context);
+    if let Some(visibility) = crate::visibility::Visibility::of(context) {
+        all.retain(|t| visibility.of_type(t.user, t.schema_id));
+    }
+    all
+}
+
 fn type_rows(context: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
-    Ok(TYPES.iter().cloned().chain(user_types(context)).collect())
+    Ok(TYPES.iter().cloned().chain(seen_types(context)).collect())
 }
 
 fn table_types(context: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
-    Ok(user_types(context).into_iter().filter(|t| t.table.is_some()).collect())
+    Ok(seen_types(context).into_iter().filter(|t| t.table.is_some()).collect())
 }
 
 macro_rules! type_view {

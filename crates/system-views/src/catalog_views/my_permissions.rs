@@ -36,6 +36,13 @@ fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<(String, Permission
             let target = Target::Object { id: found.id, schema: of, owner: None };
             (name.to_owned(), Class::Object, target)
         }
+        "TYPE" => {
+            let name = text(0).unwrap_or("");
+            let found = crate::types_table::find(context, name).filter(|found| found.user_defined);
+            let Some(found) = found else { return Ok(Vec::new()) };
+            let target = Target::Type { id: found.user, schema: found.schema_id };
+            (name.to_owned(), Class::Type, target)
+        }
         _ => return Ok(Vec::new()),
     };
     let all = Permission::ALL.iter().filter(|p| p.applies_to(class));
