@@ -4,7 +4,7 @@
 //! and which are the key; key columns that the query does not ask for are added to the result, hidden. ADO.NET asks so
 //! (`CommandBehavior.KeyInfo`), to write changes back. Rows that are grouped, made distinct or united have no key.
 //!
-//! Whether a column is computed, or a rowversion, is told in every mode.
+//! Whether a column is computed, a rowversion, or of an old long type (text, ntext, image) is told in every mode.
 
 use crate::context::Binder;
 use crate::ir::{BaseColumn, ColId, Expr, ExprKind};
@@ -98,6 +98,7 @@ impl Binder<'_> {
                     identity: column.identity,
                     updatable: column.updatable,
                     hidden: true,
+                    long: false,
                 });
             }
         }
@@ -118,14 +119,19 @@ impl Binder<'_> {
             _ => None,
         };
         let Some((base, at)) = found else {
-            return browse.then(|| Arc::new(BaseColumn { browse, ..BaseColumn::default() }));
+            let long = item.long;
+            let told = browse || long;
+            return told.then(|| Arc::new(BaseColumn { browse, long, ..BaseColumn::default() }));
         };
         let column = &base.table.columns[at];
         let (computed, rowversion) = (column.computed.is_some(), column.rowversion);
+        let long = column.is_long();
         if !browse {
-            let told = computed || rowversion;
-            return told
-                .then(|| Arc::new(BaseColumn { computed, rowversion, ..BaseColumn::default() }));
+            let told = computed || rowversion || long;
+            let table = if long { base.parts() } else { Vec::new() };
+            return told.then(|| {
+                Arc::new(BaseColumn { table, computed, rowversion, long, ..BaseColumn::default() })
+            });
         }
         Some(Arc::new(BaseColumn {
             table: base.parts(),
@@ -134,6 +140,7 @@ impl Binder<'_> {
             hidden: item.hidden,
             computed,
             rowversion,
+            long,
             browse,
         }))
     }

@@ -170,6 +170,11 @@ impl Binder<'_> {
                 nullable: Some(column.nullable && identity.is_none()),
                 identity,
                 collation: column.collation,
+                alias: column
+                    .base
+                    .as_ref()
+                    .filter(|base| base.long)
+                    .and_then(|_| long_type(column.ty)),
                 ..catalog::ColumnSpec::new(column_name, column.ty)
             });
         }
@@ -327,5 +332,15 @@ fn mentions_aggregate(e: &ast::Expr) -> bool {
                 || otherwise.as_deref().is_some_and(mentions_aggregate)
         }
         _ => false,
+    }
+}
+
+/// user_type_id of text, ntext or image, by the type that their values have.
+fn long_type(ty: SqlType) -> Option<i32> {
+    match ty {
+        SqlType::VarBinary(Len::Max) => Some(34),
+        SqlType::VarChar(Len::Max) => Some(35),
+        SqlType::NVarChar(Len::Max) => Some(99),
+        _ => None,
     }
 }

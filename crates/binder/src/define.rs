@@ -66,6 +66,11 @@ pub(super) fn system_alias(ty: &ast::TypeName) -> Option<i32> {
     of_system.then_some(found.1)
 }
 
+/// text, ntext or image.
+pub(crate) fn is_long_type(ty: &ast::TypeName) -> bool {
+    system_alias(ty).is_some_and(|id| catalog::LONG_TYPES.contains(&id))
+}
+
 impl Binder<'_> {
     pub fn create_table(
         &mut self,

@@ -19,6 +19,8 @@ pub(crate) struct Item {
     pub updatable: bool,
     /// Added for browse mode.
     pub hidden: bool,
+    /// CAST AS text, ntext or image.
+    pub long: bool,
 }
 
 /// What a SELECT statement does with its rows.
@@ -500,6 +502,7 @@ impl Binder<'_> {
                             identity,
                             updatable: false,
                             hidden: false,
+                            long: false,
                         });
                         continue;
                     }
@@ -517,7 +520,15 @@ impl Binder<'_> {
                         }
                         _ => (None, (None, false)),
                     };
-                    items.push(Item { name, expr: bound, identity, updatable, hidden: false });
+                    let long = matches!(&expr.kind, ast::ExprKind::Cast(cast) if crate::define::is_long_type(&cast.ty));
+                    items.push(Item {
+                        name,
+                        expr: bound,
+                        identity,
+                        updatable,
+                        hidden: false,
+                        long,
+                    });
                 }
                 ast::SelectItem::Assign { variable, op, expr } => {
                     assigned.push(self.assignment(variable, *op, expr)?);
@@ -591,6 +602,7 @@ impl Binder<'_> {
                     identity: c.identity.filter(|_| single),
                     updatable: c.updatable,
                     hidden: false,
+                    long: false,
                 });
             }
         }

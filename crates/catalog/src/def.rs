@@ -236,6 +236,9 @@ pub struct ColumnDef {
     pub nullable: bool,
     pub default: Option<DefaultDef>,
     pub identity: Option<Identity>,
+/// user_type_ids of image, text and ntext, which stand as aliases of the (max) types.
+pub const LONG_TYPES: [i32; 3] = [34, 35, 99];
+
     /// What a row written before this column was added reads as: the column's default at the time
     /// of ALTER TABLE ADD, else NULL.
     pub absent: types::Value,
@@ -267,6 +270,10 @@ impl ColumnDef {
     /// Is it computed when it is read, and kept nowhere?
     pub fn is_volatile(&self) -> bool {
         self.computed.as_ref().is_some_and(|c| c.volatile)
+    /// Is it text, ntext or image?
+    pub fn is_long(&self) -> bool {
+        self.alias.is_some_and(|id| LONG_TYPES.contains(&id))
+    }
     }
 
     /// Is the value made by the engine, so that no statement may give one?

@@ -51,8 +51,9 @@ pub use ddl_events::{DDL_EVENTS, DdlEvent, LOGON};
 pub use def::{
     CheckDef, ColumnDef, Columnstore, Compiled, ComputedDef, DatabaseDef, DatabaseState,
     DefaultDef, Event, FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef,
-    Marks, ModuleKind, ObjectKind, ObjectRef, PeriodEdge, Place, ProcedureDef, RefAction,
-    Retention, SequenceDef, TableDef, Temporal, TriggerDef, fold_name, is_global_name, same_name,
+    LONG_TYPES, Marks, ModuleKind, ObjectKind, ObjectRef, PeriodEdge, Place, ProcedureDef,
+    RefAction, Retention, SequenceDef, TableDef, Temporal, TriggerDef, fold_name, is_global_name,
+    same_name,
 };
 pub use error::CatalogError;
 pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX};

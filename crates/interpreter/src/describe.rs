@@ -105,6 +105,17 @@ pub(crate) fn bit(on: bool) -> Value {
     Value::Bit(on)
 }
 
+/// The id and name of text, ntext or image, where a column is one; the id is its token on the wire too.
+fn long_type(column: &OutputColumn) -> Option<(i32, &'static str)> {
+    column.base.as_deref().filter(|base| base.long)?;
+    match column.ty {
+        SqlType::VarChar(Len::Max) => Some((35, "text")),
+        SqlType::NVarChar(Len::Max) => Some((99, "ntext")),
+        SqlType::VarBinary(Len::Max) => Some((34, "image")),
+        _ => None,
+    }
+}
+
 /// What is told of a column of a result set: up to `order_by_list_length`.
 fn described(at: usize, column: &OutputColumn) -> Vec<Value> {
     let ty = column.ty;
@@ -113,9 +124,11 @@ fn described(at: usize, column: &OutputColumn) -> Vec<Value> {
     let computed = base.is_some_and(|base| base.computed);
     let version = base.is_some_and(|base| base.rowversion);
     let made = computed || version || column.identity.is_some();
-    let (id, name) = match version {
-        true => (189, "timestamp".to_owned()),
-        false => (ty.system_type_id() as i32, ty.to_string()),
+    let long = long_type(column);
+    let (id, name) = match long {
+        _ if version => (189, "timestamp".to_owned()),
+        Some((id, name)) => (id, name.to_owned()),
+        None => (ty.system_type_id() as i32, ty.to_string()),
     };
     let mut row = vec![
         bit(base.is_some_and(|base| base.hidden)),
@@ -124,7 +137,7 @@ fn described(at: usize, column: &OutputColumn) -> Vec<Value> {
         bit(column.nullable),
         Value::Int(id),
         Value::str(&name),
-        Value::SmallInt(of.max_length),
+        Value::SmallInt(if long.is_some() { 16 } else { of.max_length }),
         Value::TinyInt(of.precision),
         Value::TinyInt(of.scale),
         if ty.is_character() { Value::str(&column.collation.name()) } else { Value::Null },
@@ -279,8 +292,13 @@ impl Vm<'_> {
             let character = ty.is_character();
             let mut row = described(i, column);
             row.extend([
-                Value::Int(of.tds_type),
-                Value::Int(if of.max_length < 0 { 65535 } else { of.max_length as i32 }),
+                Value::Int(long_type(column).map_or(of.tds_type, |(id, _)| id)),
+                Value::Int(match long_type(column) {
+                    Some((99, _)) => i32::MAX - 1,
+                    Some(_) => i32::MAX,
+                    None if of.max_length < 0 => 65535,
+                    None => of.max_length as i32,
+                }),
                 if character { Value::Int(COLLATION_ID) } else { Value::Null },
                 if character { Value::TinyInt(SORT_ID) } else { Value::Null },
             ]);

@@ -204,6 +204,7 @@ impl ResultSink for Answer<'_> {
             identity: column.identity,
             computed: column.base.as_ref().is_some_and(|base| base.computed),
             rowversion: column.base.as_ref().is_some_and(|base| base.rowversion),
+            long: column.base.as_ref().filter(|base| base.long).map(|base| &base.table[..]),
             key: column.key || column.base.as_ref().is_some_and(|base| base.key),
             hidden: column.hidden || column.base.as_ref().is_some_and(|base| base.hidden),
         });

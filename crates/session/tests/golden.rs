@@ -50,6 +50,7 @@ fn told(column: &ColumnMeta) -> tds::Column<'_> {
         identity: column.identity,
         computed: false,
         rowversion: false,
+        long: column.base.as_ref().filter(|base| base.long).map(|base| &base.table[..]),
         key: false,
         hidden: false,
     }

@@ -101,6 +101,41 @@ pub(crate) fn paged(
     done.ok_or(EncodeError { ty, value: v.natural_type(), fault: None })
 }
 
+/// What stands for a text pointer and its timestamp: as SQL Server, which gives no true ones out since it reads by them no more.
+const TEXT_POINTER: &[u8; 25] = b"\x10dummy textptr\0\0\0dummyTS\0";
+
+/// Appends one value of text, ntext or image (2.2.5.5.1.3): a text pointer, a timestamp, four bytes of length, the bytes.
+#[cold]
+pub(crate) fn long(
+    out: &mut Vec<u8>,
+    ty: SqlType,
+    page: CodePage,
+    v: &Value,
+) -> Result<(), EncodeError> {
+    let start = out.len();
+    let fault = |out: &mut Vec<u8>| {
+        out.truncate(start);
+        EncodeError { ty, value: v.natural_type(), fault: None }
+    };
+    out.extend_from_slice(TEXT_POINTER);
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    match (ty, v) {
+        (_, Value::Null) => {
+            out.truncate(start);
+            out.push(0);
+            return Ok(());
+        }
+        (SqlType::VarChar(_), Value::Str(text)) => page.encode_into(text, out),
+        (SqlType::NVarChar(_), Value::Str(text)) => put_utf16(out, text),
+        (SqlType::VarBinary(_), Value::Binary(bytes)) => out.extend_from_slice(bytes),
+        _ => return Err(fault(out)),
+    }
+    let Ok(length) = i32::try_from(out.len() - at - 4) else { return Err(fault(out)) };
+    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
+    Ok(())
+}
+
 /// A value of a neighbouring type: converted as an assignment would.
 #[cold]
 fn coerced(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Result<(), EncodeError> {

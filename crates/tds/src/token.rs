@@ -51,6 +51,9 @@ pub struct Column<'a> {
     pub hidden: bool,
     /// A rowversion, which has a user type of its own.
     pub rowversion: bool,
+    /// A (max) type goes as the old long one: text, ntext or image. With the name of its table in its parts; none for an
+    /// expression.
+    pub long: Option<&'a [String]>,
     /// Of a text.
     pub collation: types::Collation,
 }
@@ -79,6 +82,7 @@ impl<'a> Column<'a> {
             key: false,
             hidden: false,
             rowversion: false,
+            long: None,
             collation: types::Collation::default(),
         }
     }

@@ -45,6 +45,8 @@ struct Sent {
     ty: SqlType,
     /// In the fixed-length form, which has no NULL.
     fixed: bool,
+    /// Behind a text pointer.
+    long: bool,
     #[cfg(debug_assertions)]
     nullable: bool,
     /// Of varchar.
@@ -304,13 +306,15 @@ impl TokenWriter {
         for column in columns {
             let sent = self.sent_type(column.ty);
             let page = column.collation.page();
-            self.has_substitutes |= sent != column.ty || page != CodePage::Cp1252;
+            let long = column.long.filter(|_| type_info::long(sent).is_some());
+            self.has_substitutes |= sent != column.ty || page != CodePage::Cp1252 || long.is_some();
             let fixed = if column.nullable { None } else { type_info::fixed(sent) };
             let fixed_form = fixed.is_some();
             self.columns.push(Sent {
                 declared: column.ty,
                 ty: sent,
                 fixed: fixed_form,
+                long: long.is_some(),
                 #[cfg(debug_assertions)]
                 nullable: column.nullable,
                 page,
@@ -318,9 +322,12 @@ impl TokenWriter {
             let user_type = if column.rowversion { USER_TYPE_TIMESTAMP } else { 0 };
             self.out.extend_from_slice(&user_type.to_le_bytes());
             self.out.extend_from_slice(&column.flags().to_le_bytes());
-            match fixed {
-                Some(token) => self.out.push(token),
-                None => type_info::put_with(&mut self.out, sent, column.collation),
+            match (fixed, long) {
+                (Some(token), _) => self.out.push(token),
+                (None, Some(table)) => {
+                    type_info::put_long(&mut self.out, sent, column.collation, table);
+                }
+                (None, None) => type_info::put_with(&mut self.out, sent, column.collation),
             }
             put_b_varchar(&mut self.out, column.name);
         }
@@ -408,6 +415,8 @@ impl TokenWriter {
             .zip(&self.columns)
             .map(|(value, column)| match (value.is_null(), column.fixed) {
                 (false, _) => 0,
+                // The length of no text pointer.
+                (true, false) if column.long => 1,
                 (true, false) => null_bytes(column.ty),
                 // There is no NULL in this form: only the bitmap can say it.
                 (true, true) => bitmap_bytes + 1,
@@ -426,7 +435,8 @@ impl TokenWriter {
         } else {
             self.out.push(byte::ROW);
         }
-        for (value, &Sent { declared, ty: sent, fixed, page, .. }) in row.iter().zip(&self.columns)
+        for (value, &Sent { declared, ty: sent, fixed, long, page, .. }) in
+            row.iter().zip(&self.columns)
         {
             if compact && value.is_null() {
                 continue;
@@ -435,6 +445,8 @@ impl TokenWriter {
                 encode::fixed(&mut self.out, sent, value)?;
             } else if self.has_substitutes && declared != sent {
                 encode::value(&mut self.out, sent, &as_text(value, declared, sent)?)?;
+            } else if self.has_substitutes && long {
+                encode::long(&mut self.out, sent, page, value)?;
             } else if self.has_substitutes && page != CodePage::Cp1252 {
                 encode::paged(&mut self.out, sent, page, value)?;
             } else {

@@ -283,6 +283,37 @@ pub(crate) fn fixed(ty: SqlType) -> Option<u8> {
     })
 }
 
+/// The token of the old long type (LONGLEN_TYPE, 2.2.5.4.3) with the values of a (max) type.
+pub(crate) fn long(ty: SqlType) -> Option<u8> {
+    match ty {
+        SqlType::VarChar(Len::Max) => Some(token::TEXT),
+        SqlType::NVarChar(Len::Max) => Some(token::NTEXT),
+        SqlType::VarBinary(Len::Max) => Some(token::IMAGE),
+        _ => None,
+    }
+}
+
+/// Appends the TYPE_INFO of such a type, and the name of its table (2.2.7.4): clients expect one part at least.
+pub(crate) fn put_long(
+    out: &mut Vec<u8>,
+    ty: SqlType,
+    collation: types::Collation,
+    table: &[String],
+) {
+    let Some(long) = long(ty) else { return put_with(out, ty, collation) };
+    out.push(long);
+    let bytes_max: u32 = if long == token::NTEXT { 0x7FFF_FFFE } else { 0x7FFF_FFFF };
+    out.extend_from_slice(&bytes_max.to_le_bytes());
+    if long != token::IMAGE {
+        out.extend_from_slice(&collation.to_wire());
+    }
+    let parts = table.len().clamp(1, 4);
+    out.push(parts as u8);
+    for at in 0..parts {
+        crate::reader::put_us_varchar(out, table.get(at).map_or("", String::as_str), 128);
+    }
+}
+
 /// Appends the TYPE_INFO of a type, in its nullable form.
 pub(crate) fn put(out: &mut Vec<u8>, ty: SqlType) {
     put_with(out, ty, types::Collation::default());

@@ -79,7 +79,8 @@ pub struct OutputColumn {
 /// What a client is told of the column of a table that a column of a result shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BaseColumn {
-    /// The table's name in its parts, and the column's, in browse mode; an expression has none.
+    /// The table's name in its parts, in browse mode and of an old long type; an expression has none. And the column's, in
+    /// browse mode.
     pub table: Vec<String>,
     pub column: String,
     /// In browse mode: part of the key by which the rows can be found again, and added for that alone.
@@ -87,6 +88,8 @@ pub struct BaseColumn {
     pub hidden: bool,
     pub computed: bool,
     pub rowversion: bool,
+    /// It is text, ntext or image, whose values are those of the (max) type that the column is said to have.
+    pub long: bool,
     /// The text was bound under SET NO_BROWSETABLE ON.
     pub browse: bool,
 }

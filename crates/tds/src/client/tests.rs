@@ -154,6 +154,62 @@ fn every_type_in_rows() {
 }
 
 /// NOT NULL columns: the fixed-length form where the type has one (INT4, not INTN), without a byte of length in rows.
+/// text, ntext and image: with the name of their table, behind a text pointer, NULL without one.
+#[test]
+fn old_long_types_go_behind_a_text_pointer() {
+    let table = ["dbo".to_owned(), "t".to_owned()];
+    let types = [
+        (SqlType::VarChar(Len::Max), Value::str("née"), 0x23, "n\u{e9}e".chars().count()),
+        (SqlType::NVarChar(Len::Max), Value::str("漢🐎"), 0x63, 6),
+        (SqlType::VarBinary(Len::Max), Value::binary(&[0, 255, 7]), 0x22, 3),
+    ];
+    for (ty, value, token, length) in types {
+        for named in [&table[..], &[]] {
+            let mut writer = TokenWriter::new(51);
+            writer.columns([
+                Column::new("id", SqlType::Int),
+                Column { long: Some(named), ..Column::new("v", ty) },
+            ]);
+            let rows = [
+                vec![Value::Int(1), value.clone()],
+                vec![Value::Int(2), Value::Null],
+                vec![Value::Null, Value::Null],
+                vec![
+                    Value::Int(3),
+                    if token == 0x22 { Value::binary(&[]) } else { Value::str("") },
+                ],
+            ];
+            rows.iter().for_each(|row| writer.row(row).unwrap());
+            // A value of another kind leaves nothing behind.
+            assert!(writer.row(&[Value::Int(4), Value::Int(4)]).is_err());
+            writer.done(done(DoneKind::Done, DoneStatus::COUNT, 0xC1, rows.len() as u64));
+            writer.finish();
+            let wire = writer.take_full_packets();
+            let has = |part: &[u8]| wire.windows(part.len()).any(|window| window == part);
+            let max: u32 = if token == 0x63 { 0x7FFF_FFFE } else { 0x7FFF_FFFF };
+            let mut info = vec![token];
+            info.extend_from_slice(&max.to_le_bytes());
+            if token != 0x22 {
+                info.extend_from_slice(&LATIN1.0);
+            }
+            match named {
+                [] => info.extend_from_slice(&[1, 0, 0]),
+                _ => info.extend_from_slice(&[2, 3, 0, b'd', 0, b'b', 0, b'o', 0, 1, 0, b't', 0]),
+            }
+            assert!(has(&info), "{ty}: {wire:x?}");
+            let mut sent = vec![0x10];
+            sent.extend_from_slice(b"dummy textptr\0\0\0dummyTS\0");
+            sent.extend_from_slice(&(length as u32).to_le_bytes());
+            assert!(has(&sent), "{ty}: {wire:x?}");
+            let found = tokens(&wire, 7);
+            let Token::Columns(columns) = &found[0].0 else { panic!("{:?}", found[0]) };
+            assert_eq!((columns[1].ty, &*columns[1].name), (ty, "v"));
+            let read: Vec<_> = found[1..=rows.len()].iter().map(|(_, row)| row.clone()).collect();
+            assert_eq!(read, rows);
+        }
+    }
+}
+
 #[test]
 fn not_null_columns_go_in_their_fixed_form() {
     let samples = samples();
