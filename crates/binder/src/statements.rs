@@ -388,6 +388,13 @@ impl<'a> ProgramBinder<'a> {
         if value.is_null() {
             return Ok(Value::Null);
         }
+        // What a date means is the session's matter that calls.
+        if let Value::Str(text) = &value
+            && ty.is_temporal()
+            && !types::convert::is_plain_date(text)
+        {
+            return Ok(value);
+        }
         types::convert::cast(&value, from, ty, 0).map_err(|e| BindError::of_type(e, line))
     }
 

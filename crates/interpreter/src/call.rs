@@ -26,6 +26,7 @@ use commands::no_procedure;
 use executor::{Command, Done, SqlError};
 use session_state::InputKind;
 use session_state::SessionNames;
+use session_state::SetOptions;
 use session_state::bind_error;
 use session_state::{Halt, Halted};
 use std::sync::Arc;
@@ -336,7 +337,7 @@ impl Vm<'_> {
     ) -> Called {
         self.state.activity.plan(code.number());
         frame.extend_from_slice(&code.template);
-        match bind(code, params, first, frame) {
+        match bind(code, params, first, frame, &self.state.options) {
             Ok(()) => self.invoke(code, learnt, frame, params, first),
             Err(error) => Err(throw(error)),
         }
@@ -366,7 +367,7 @@ impl Vm<'_> {
             self.state.activity.plan(code.number());
             let mut frame = self.programs.take_frame();
             frame.extend_from_slice(&code.template);
-            let result = match bind(&code, params, first, &mut frame) {
+            let result = match bind(&code, params, first, &mut frame, &self.state.options) {
                 Ok(()) => self.invoke(&code, &mut learnt, &mut frame, params, first),
                 Err(error) => Err(throw(error)),
             };
@@ -460,13 +461,13 @@ impl Vm<'_> {
             let RpcValue::Table(rows) = &param.value else { continue };
             let Some(place) = place_of(code, param, i - first) else { continue };
             if let Some(slot) = code.params[place].table {
-                self.fill_table(&code.tables[slot as usize], rows)?;
                 // The client declares it, and not the procedure.
                 if self.state.identity.is_limited()
                     && let Some(of_type) = code.program.tables[slot as usize].of_type
                 {
                     self.commands().check_types(&[of_type], 0)?;
                 }
+                self.fill_table(&code.tables[slot as usize], rows)?;
             }
         }
         Ok(())
@@ -598,6 +599,7 @@ fn bind(
     params: &[RpcParam],
     first: usize,
     frame: &mut [Value],
+    options: &SetOptions,
 ) -> Result<(), SqlError> {
     let given = params.get(first..).unwrap_or_default();
     let mut count = 0;
@@ -640,7 +642,7 @@ fn bind(
             (Value::Null, _) => Value::Null,
             (Value::Int(_), SqlType::Int) | (Value::BigInt(_), SqlType::BigInt) => value.clone(),
             (value, to) if param.ty == to => value.clone(),
-            (value, to) => convert::cast(value, param.ty, to, 0)?,
+            (value, to) => options.cast(value, param.ty, to)?,
         };
     }
     if count == code.params.len() {
@@ -653,7 +655,7 @@ fn bind(
             continue;
         }
         match &to.default {
-            Some(value) => frame[place] = value.clone(),
+            Some(value) => frame[place] = crate::exec::default_of(value, to, options)?,
             // No rows.
             None if to.table.is_some() => {}
             // An output parameter that was sent as DEFAULT begins as NULL.

@@ -20,7 +20,7 @@ use runtime::task::Many;
 use session_state::Halted;
 use std::collections::HashMap;
 use std::sync::Arc;
-use types::{Value, convert};
+use types::Value;
 
 pub(crate) use served::PreparedCursor;
 
@@ -475,7 +475,7 @@ impl Vm<'_> {
         } else if let Some(row) = &row {
             for ((var, value), column) in into.iter().zip(row).zip(columns) {
                 let ty = code.vars[var.0 as usize];
-                frame[var.0 as usize] = convert::cast(value, column.ty, ty, 0)?;
+                frame[var.0 as usize] = self.state.options.cast(value, column.ty, ty)?;
             }
         }
         self.programs.cursors.fetch_status = if is_there { 0 } else { -1 };

@@ -19,6 +19,7 @@ use commands::{Argument, RunsAs, no_procedure};
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
 use session_state::Halted;
 use session_state::SessionNames;
+use session_state::SetOptions;
 use session_state::bind_error;
 use session_state::name_parts;
 use smallvec::{SmallVec, smallvec};
@@ -112,7 +113,7 @@ impl Vm<'_> {
                         };
                         if let Some(var) = exec.result {
                             let to = code.vars[var.0 as usize];
-                            frame[var.0 as usize] = convert::cast(&value, ty, to, 0)?;
+                            frame[var.0 as usize] = self.state.options.cast(&value, ty, to)?;
                         }
                         return Ok(());
                     }
@@ -378,7 +379,7 @@ impl Vm<'_> {
         self.check_nesting()?;
         let mut callee = self.programs.take_frame();
         callee.extend_from_slice(&code.template);
-        let bound = bind_arguments(code, args, &mut callee)?;
+        let bound = bind_arguments(code, args, &mut callee, &self.state.options)?;
         let cursors = self.cursor_arguments(code, args, &bound, caller)?;
         let outer = self.state.activity.swap_plan(code.number());
         let result = self.activation(code, Role::Procedure, |vm| {
@@ -403,7 +404,8 @@ impl Vm<'_> {
             let Some(var) = arg.and_then(|i| args[i].output) else { continue };
             if code.params[param].output {
                 let ty = caller.vars[var as usize];
-                frame[var as usize] = convert::cast(&callee[param], code.params[param].ty, ty, 0)?;
+                let from = code.params[param].ty;
+                frame[var as usize] = self.state.options.cast(&callee[param], from, ty)?;
             }
         }
         self.programs.give_frame(callee);
@@ -513,6 +515,7 @@ impl Vm<'_> {
         self.state.transaction.floor = 0;
         gathered.messages.iter().for_each(|message| self.sink.message(message));
         result?;
+        let options = &self.state.options;
         let mut rows = Vec::with_capacity(gathered.rows.len());
         for (row, types) in &gathered.rows {
             if row.len() != columns.len() {
@@ -527,7 +530,7 @@ impl Vm<'_> {
             for ((value, column), from) in
                 row.iter().zip(columns).zip(gathered.types[*types].iter())
             {
-                converted.push(convert::cast(value, *from, column.ty, 0)?);
+                converted.push(options.cast(value, *from, column.ty)?);
             }
             rows.push(converted);
         }
@@ -568,6 +571,7 @@ pub(crate) fn bind_arguments(
     code: &Code,
     args: &[Argument],
     frame: &mut [Value],
+    options: &SetOptions,
 ) -> Result<Bound, SqlError> {
     let mut given: Bound = smallvec![None; code.params.len()];
     for (i, arg) in args.iter().enumerate() {
@@ -605,14 +609,28 @@ pub(crate) fn bind_arguments(
         }
         let supplied = given[place].map(|i| &args[i]);
         frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {
-            Some((value, ty)) => convert::cast(value, ty, param.ty, 0)?,
+            Some((value, ty)) => options.cast(value, ty, param.ty)?,
             None => match &param.default {
-                Some(value) => value.clone(),
+                Some(value) => default_of(value, param, options)?,
                 None => return Err(not_supplied(code, &param.name)),
             },
         };
     }
     Ok(given)
+}
+
+/// A parameter's default. One that is a date by the session's settings is kept as its text.
+pub(crate) fn default_of(
+    value: &Value,
+    param: &binder::ir::ProcParam,
+    options: &SetOptions,
+) -> Result<Value, SqlError> {
+    match value {
+        Value::Str(_) if param.ty.is_temporal() => {
+            Ok(options.cast(value, SqlType::NVarChar(types::Len::Max), param.ty)?)
+        }
+        value => Ok(value.clone()),
+    }
 }
 
 /// A table-valued parameter takes rows of its own type, or none.

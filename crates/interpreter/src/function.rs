@@ -75,7 +75,7 @@ impl Vm<'_> {
         let (code, learnt) = self.procedure(&definition)?;
         self.keep_learnt(&definition, learnt);
         let mut frame = code.template.clone();
-        bind_arguments(&code, args, &mut frame)?;
+        bind_arguments(&code, args, &mut frame, &self.state.options)?;
         let ty = match code.program.result {
             Some(ProgramResult::Scalar { var, .. }) => code.vars[var.0 as usize],
             _ => return Ok(None),

@@ -72,7 +72,7 @@ impl Vm<'_> {
             let value = match source {
                 Source::Sent(position, ty) => match sent.get(*position) {
                     None | Some(Value::Null) => Value::Null,
-                    Some(value) => convert::assign(value, *ty, column.ty)?,
+                    Some(value) => self.state.options.assign(value, *ty, column.ty)?,
                 },
                 Source::Identity => {
                     let next = self.state.transaction.private.next_identity(def.place);

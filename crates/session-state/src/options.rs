@@ -1,6 +1,7 @@
 //! SET options of a session: what each is at first, and which of them change what a text means.
 
 use crate::shown::Telling;
+use types::{SqlType, TypeError, Value, convert};
 
 /// @@OPTIONS of a fresh session: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, ANSI_NULL_DFLT_ON and
 /// CONCAT_NULL_YIELDS_NULL (QUOTED_IDENTIFIER has a place of its own).
@@ -77,6 +78,29 @@ impl SetOptions {
             | (self.quoted_identifier as u32) << 8
             | (self.nocount as u32) << 9
             | (self.xact_abort as u32) << 14
+    }
+
+    /// A value converted without a style, as an argument or a variable is: texts are read as dates in the session's order
+    /// and language, and dates written with its names of months.
+    #[inline]
+    pub fn cast(&self, value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
+        convert::cast(value, from, to, self.style_between(value, from, to))
+    }
+
+    /// The same to a column, into which a text must fit.
+    pub fn assign(&self, value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
+        convert::assign_style(value, from, to, self.style_between(value, from, to))
+    }
+
+    #[inline]
+    fn style_between(&self, value: &Value, from: SqlType, to: SqlType) -> i32 {
+        match value {
+            Value::Str(_) if to.is_temporal() => {
+                convert::in_language(self.date_order.style(), self.language)
+            }
+            _ if from.is_temporal() && to.is_character() => convert::in_language(0, self.language),
+            _ => 0,
+        }
     }
 
     /// Those that change what a text means when it is compiled, as bits.

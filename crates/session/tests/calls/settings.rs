@@ -92,6 +92,92 @@ fn settings_that_clients_send() {
     });
 }
 
+/// SET DATEFORMAT, DATEFIRST and LANGUAGE of a batch hold for what comes after it as calls, whose plans other settings
+/// share: what is a date, and what a day is called, is found out when they run.
+#[test]
+fn settings_of_dates_reach_calls() {
+    with_session(|s, _| {
+        batch(s, "CREATE TABLE d (id int NOT NULL PRIMARY KEY, day date, INDEX i (day))");
+        batch(s, "INSERT d VALUES (1, '20240201'), (2, '20240102')");
+        batch(s, "CREATE PROCEDURE by_day @day date AS SELECT id FROM d WHERE day = @day");
+        batch(
+            s,
+            "CREATE PROCEDURE by_default @day date = '01/02/2024' AS SELECT id FROM d WHERE day = @day",
+        );
+        batch(s, "CREATE PROCEDURE tell @a datetime, @b varchar(20) OUTPUT AS SET @b = @a");
+        let constant = "SELECT id FROM d WHERE day = '01/02/2024'";
+        let day = || text("01/02/2024");
+        let prepared = call(
+            s,
+            id(13),
+            vec![
+                null_int().output(),
+                text("@day date"),
+                text("SELECT id FROM d WHERE day = @day"),
+                day(),
+            ],
+        );
+        assert!(prepared.starts_with("| id\n  2\n"), "{prepared}");
+        let id_of = |said: String| said.lines().nth(1).unwrap_or_default().trim().to_owned();
+        for (language, found) in
+            [("us_english", "2"), ("British", "1"), ("us_english", "2"), ("Deutsch", "1")]
+        {
+            batch(s, &format!("SET LANGUAGE {language}"));
+            let calls = [
+                call(s, id(10), vec![text(constant)]),
+                call(
+                    s,
+                    id(10),
+                    vec![text("SELECT id FROM d WHERE day = @day"), text("@day date"), day()],
+                ),
+                call(
+                    s,
+                    id(10),
+                    vec![
+                        text("SELECT id FROM d WHERE day = @day"),
+                        text("@day nvarchar(20)"),
+                        day(),
+                    ],
+                ),
+                call(
+                    s,
+                    id(10),
+                    vec![
+                        text("SELECT id FROM d WHERE day = @day"),
+                        text("@day date = '01/02/2024'"),
+                    ],
+                ),
+                call(s, id(12), vec![int(1), day()]),
+                call(s, name("by_day"), vec![day()]),
+                call(s, name("by_default"), vec![]),
+                batch(s, "EXEC by_day '01/02/2024'"),
+                batch(s, "EXEC by_default"),
+                batch(s, "DECLARE @t nvarchar(20) = '01/02/2024' EXEC by_day @t"),
+            ];
+            for said in calls {
+                assert_eq!(id_of(said.clone()), found, "{language}: {said}");
+            }
+        }
+        // Names of months and days, and the first day of the week.
+        let names = "SELECT DATENAME(month, @d) AS m, DATEPART(weekday, @d) AS w, @@DATEFIRST AS f, @@LANGUAGE AS l, \
+                     DATEPART(weekday, '20240301') AS c";
+        let ask =
+            |s: &mut Session| call(s, id(10), vec![text(names), text("@d date"), text("20240301")]);
+        assert!(ask(s).contains("März | 5 | 1 | Deutsch | 5"), "{}", ask(s));
+        batch(s, "SET LANGUAGE us_english");
+        assert!(ask(s).contains("March | 6 | 7 | us_english | 6"), "{}", ask(s));
+        batch(s, "SET DATEFIRST 3");
+        assert!(ask(s).contains("March | 3 | 3 | us_english | 3"), "{}", ask(s));
+        batch(s, "SET LANGUAGE Deutsch");
+        let said =
+            batch(s, "DECLARE @b varchar(20) EXEC tell '31.12.2024', @b OUTPUT SELECT @b AS b");
+        assert!(said.contains("Dez 31 2024"), "{said}");
+        // Set within a call it ends with it.
+        call(s, id(10), vec![text("SET DATEFORMAT ymd SET DATEFIRST 5")]);
+        assert!(ask(s).contains("März | 5 | 1 | Deutsch"), "{}", ask(s));
+    });
+}
+
 #[test]
 fn texts_are_described_without_running() {
     with_session(|s, _| {
