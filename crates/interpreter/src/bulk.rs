@@ -8,12 +8,14 @@
 //! Promises: the target is what an `INSERT target (columns) EXEC ...` would take, so views, defaults, policies and
 //! permissions are INSERT's own; the rows of a batch are one statement and stand or fall together; triggers fire once
 //! for all of them, and only by FIRE_TRIGGERS; without CHECK_CONSTRAINTS, CHECK constraints and foreign keys are passed
-//! over and not trusted from then on; a NULL for a column with a DEFAULT becomes the default unless nulls are kept.
+//! over and not trusted from then on; a NULL for a column with a DEFAULT becomes the default unless nulls are kept; rows
+//! that are said to come in the order of the clustered key do, or the load ends (sorted.rs).
 
 mod client;
 mod fields;
 mod file;
 mod rejects;
+mod sorted;
 mod source;
 
 pub use client::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};

@@ -4,6 +4,7 @@
 //! its own or in the session's; what is told of it (its end, errors, what triggers say) goes to the sink, as for any
 //! request. Values for the identity column, where the client sends it, are kept.
 
+use super::sorted::Sorted;
 use super::{Column, Loading, Rules, TYPE_MISMATCH, unfit};
 use crate::call::first_mistake;
 use crate::programs::Session;
@@ -73,11 +74,13 @@ struct Announced {
     loading: Loading,
     columns: Vec<Column>,
     sent: Vec<usize>,
+    sorted: Option<Sorted>,
 }
 
 impl Vm<'_> {
     fn load_client(&mut self, insert: &str, rows: &mut BulkRows<'_>) -> Result<u64, Halted> {
-        let Announced { mut loading, columns, sent } = self.plan_client(insert, true)?;
+        let Announced { mut loading, columns, sent, mut sorted } =
+            self.plan_client(insert, true)?;
         let mut number = 0;
         let mut next = |row: &mut Vec<Value>, _: &mut dyn ResultSink| {
             if !rows(row)? {
@@ -91,6 +94,9 @@ impl Vm<'_> {
             for (i, value) in row.iter_mut().enumerate() {
                 fit(value, &columns[sent[i]])
                     .map_err(|misfit| misfit.error(number, i + 1, &columns[sent[i]]))?;
+            }
+            if let Some(sorted) = &mut sorted {
+                sorted.check(row)?;
             }
             Ok(true)
         };
@@ -119,7 +125,10 @@ impl Vm<'_> {
             true => self.open_bulk(&rules, &listed, &mut [])?,
             false => self.plan_bulk(&rules, &listed, &mut [])?,
         };
-        Ok(Announced { loading, columns, sent })
+        let names: Vec<&str> = listed.iter().map(|column| &*column.name).collect();
+        let target = super::find_table(self.state, &binder::ObjectName::from(rules.table));
+        let sorted = target.and_then(|table| Sorted::by_hint(&table, &bulk.order, &names));
+        Ok(Announced { loading, columns, sent, sorted })
     }
 }
 

@@ -4,6 +4,7 @@
 //! own; a row that cannot be read costs one of MAXERRORS and is left out, an error of the table (2627, 515, 547) ends the
 //! load.
 
+use super::sorted::Sorted;
 use super::source::Source;
 use super::{Column, Loading, Rules};
 use crate::vm::Vm;
@@ -41,10 +42,10 @@ impl Vm<'_> {
         let columns = self.bulk_columns(&rules)?;
         let mut source = Source::open(self, bulk, columns, line, guarded)?;
         for column in &bulk.order {
-            if !source.columns.iter().any(|c| catalog::same_name(&c.name, &column.value)) {
+            if !source.columns.iter().any(|c| catalog::same_name(&c.name, &column.name.value)) {
                 let text = format!(
                     "Could not bulk load. The sorted column '{}' is not valid. The ORDER hint is ignored.",
-                    column.value
+                    column.name.value
                 );
                 self.sink.message(&SqlMessage::info(4817, line, text));
             }
@@ -76,11 +77,21 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<u64, Halted> {
         let batch = bulk.number("BATCHSIZE").filter(|rows| *rows > 0);
+        let target = super::find_table(self.state, &binder::ObjectName::from(&bulk.table));
+        let listed = source.listed();
+        let names: Vec<Box<str>> = listed.iter().map(|c| source.columns[*c].name.clone()).collect();
+        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
         let mut total = 0;
         loop {
             source.begin_batch(batch.unwrap_or(u64::MAX));
+            let table = target.as_ref();
+            let mut sorted = table.and_then(|t| Sorted::by_hint(t, &bulk.order, &names));
             let mut next = |values: &mut Vec<Value>, sink: &mut dyn executor::ResultSink| {
-                source.next(values, sink)
+                let is_there = source.next(values, sink)?;
+                if let Some(sorted) = sorted.as_mut().filter(|_| is_there) {
+                    sorted.check(values)?;
+                }
+                Ok(is_there)
             };
             let count = loading.insert(self, &mut next, frame, guarded)?;
             total += count;

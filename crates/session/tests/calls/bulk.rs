@@ -19,6 +19,32 @@ fn load(session: &mut Session, insert: &str, rows: Vec<Vec<Value>>) -> String {
     said.text
 }
 
+/// A client that says in which order its rows come is taken at its word where that is the clustered key's.
+#[test]
+fn rows_out_of_the_order_that_was_said() {
+    with_session(|s, _| {
+        let pair = |id, v| vec![Value::Int(id), Value::str(v)];
+        let insert = "insert bulk k (id int, v varchar(10)) with (ORDER (id ASC), TABLOCK)";
+        let said = load(s, insert, vec![pair(1, "a"), pair(3, "b"), pair(2, "c")]);
+        assert!(said.starts_with("Msg 4819, Level 16, State 1, Line 1"), "{said}");
+        assert!(said.contains("first row: (3), primary key of second row: (2)"), "{said}");
+        let said = load(s, insert, vec![pair(1, "a"), pair(1, "b")]);
+        assert!(said.starts_with("Msg 4819"), "{said}");
+        check(&batch(s, "SELECT COUNT(*) AS n FROM k"), "| n\n0\ndone Select 1");
+        check(
+            &load(s, insert, vec![pair(1, "a"), pair(3, "b"), pair(4, "c")]),
+            "done BulkInsert 3",
+        );
+        // The columns may come in any order, and a hint of others is none.
+        let insert = "insert bulk k (v varchar(10), id int) with (ORDER (id))";
+        let back = |v, id| vec![Value::str(v), Value::Int(id)];
+        let said = load(s, insert, vec![back("a", 9), back("b", 8)]);
+        assert!(said.starts_with("Msg 4819"), "{said}");
+        let insert = "insert bulk k (v varchar(10), id int) with (ORDER (v))";
+        check(&load(s, insert, vec![back("b", 9), back("a", 8)]), "done BulkInsert 2");
+    });
+}
+
 #[test]
 fn bulk_loads_stand_or_fall_as_one() {
     with_session(|s, _| {

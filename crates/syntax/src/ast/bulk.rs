@@ -11,8 +11,8 @@ pub struct BulkInsert {
     pub from: String,
     /// In the order of the text; none comes twice.
     pub options: Vec<BulkOption>,
-    /// ORDER (column [ASC | DESC], ...): the columns.
-    pub order: Vec<Ident>,
+    /// ORDER (column [ASC | DESC], ...).
+    pub order: Vec<IndexColumn>,
 }
 
 impl BulkInsert {
@@ -50,4 +50,6 @@ pub struct InsertBulk {
     pub columns: Vec<(Ident, TypeName)>,
     /// KEEP_NULLS, TABLOCK ...: upper case; their values are of no consequence.
     pub options: Vec<String>,
+    /// ORDER (column [ASC | DESC], ...).
+    pub order: Vec<IndexColumn>,
 }

@@ -75,15 +75,8 @@ impl Parser<'_> {
             return Err(self.mistake(4130, text));
         }
         if name == "ORDER" {
-            self.expect_sym(Sym::LeftParen)?;
-            bulk.order = self.comma_list(|parser| {
-                let column = parser.ident()?;
-                if !parser.eat_kw(Kw::Asc) {
-                    parser.eat_kw(Kw::Desc);
-                }
-                Ok(column)
-            })?;
-            return self.expect_sym(Sym::RightParen);
+            bulk.order = self.index_columns()?;
+            return Ok(());
         }
         let Some((_, takes)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
             self.at = start;
@@ -155,17 +148,17 @@ impl Parser<'_> {
             })?;
             self.expect_sym(Sym::RightParen)?;
         }
-        let mut options = Vec::new();
+        let (mut options, mut order) = (Vec::new(), Vec::new());
         if self.eat_kw(Kw::With) {
             self.expect_sym(Sym::LeftParen)?;
-            options = self.comma_list(Self::insert_bulk_option)?;
+            options = self.comma_list(|parser| parser.insert_bulk_option(&mut order))?;
             self.expect_sym(Sym::RightParen)?;
         }
-        Ok(InsertBulk { table, columns, options })
+        Ok(InsertBulk { table, columns, options, order })
     }
 
-    /// Numbers say how many rows may come, and ORDER in which order: nothing here depends on either.
-    fn insert_bulk_option(&mut self) -> ParseResult<String> {
+    /// Numbers say how many rows may come: nothing here depends on them.
+    fn insert_bulk_option(&mut self, order: &mut Vec<IndexColumn>) -> ParseResult<String> {
         const OPTIONS: &[(&str, Takes)] = &[
             ("ALLOW_ENCRYPTED_VALUE_MODIFICATIONS", Takes::Nothing),
             ("CHECK_CONSTRAINTS", Takes::Nothing),
@@ -180,7 +173,7 @@ impl Parser<'_> {
         let start = self.at;
         let name = self.any_word()?;
         if name == "ORDER" {
-            self.index_columns()?;
+            *order = self.index_columns()?;
         } else if let Some((_, takes)) = OPTIONS.iter().find(|(known, _)| *known == name) {
             if matches!(takes, Takes::Number) {
                 self.expect_sym(Sym::Eq)?;
