@@ -103,8 +103,16 @@ impl Io {
         matches!(self.layer, Layer::Tls(_))
     }
 
-    /// Reads once.
+    /// Reads once. Who has sent a part of a message hears that it has come: see [`Stream::acknowledge`].
     pub fn receive(&mut self, stream: &Stream) -> Result<Received, Broken> {
+        let received = self.receive_once(stream)?;
+        if received == Received::Drained && self.framer.is_midway() {
+            stream.acknowledge();
+        }
+        Ok(received)
+    }
+
+    fn receive_once(&mut self, stream: &Stream) -> Result<Received, Broken> {
         if let Layer::Tls(_) = self.layer {
             return SCRATCH.with_borrow_mut(|scratch| {
                 let received = self.read(stream, scratch)?;

@@ -117,6 +117,21 @@ impl Framer {
         }
     }
 
+    /// Whether what has come ends inside a message, so that the peer has more to send.
+    pub fn is_midway(&self) -> bool {
+        let mut rest = &self.buffer[self.start..self.end];
+        let mut open = self.open.is_some();
+        while let Some(header) = rest.first_chunk::<HEADER_BYTES>() {
+            let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
+            if length < HEADER_BYTES || length > rest.len() {
+                break;
+            }
+            open = header[1] & Status::END_OF_MESSAGE == 0;
+            rest = &rest[length..];
+        }
+        open || !rest.is_empty()
+    }
+
     /// Bytes that the packet at hand still lacks; 0 when it is whole.
     fn wanted(&self) -> usize {
         let have = &self.buffer[self.start..self.end];

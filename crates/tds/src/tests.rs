@@ -310,6 +310,23 @@ fn batches_and_transaction_requests() {
 }
 
 #[test]
+fn a_framer_knows_that_more_is_to_come() {
+    let mut wire = Vec::new();
+    packet::put_message(&mut wire, PacketType::Batch, 0, 512, &[7; 900]);
+    let mut framer = Framer::new();
+    framer.set_phase(Phase::LoggedIn, 1 << 20);
+    assert!(!framer.is_midway());
+    for (at, byte) in wire.iter().enumerate() {
+        framer.push(&[*byte]);
+        let is_whole = at + 1 == wire.len();
+        assert_eq!(framer.is_midway(), !is_whole, "after {} bytes", at + 1);
+        // Before and after it has been looked at.
+        assert_eq!(framer.next().unwrap().is_some(), is_whole);
+        assert_eq!(framer.is_midway(), !is_whole, "after {} bytes", at + 1);
+    }
+}
+
+#[test]
 fn framer_puts_messages_together() {
     let body: Vec<u8> = (0..10_000u32).map(|i| i as u8).collect();
     let mut wire = Vec::new();

@@ -118,6 +118,16 @@ impl Stream {
         }
     }
 
+    /// Tells the peer at once what has come so far. A peer that gathers small writes until the last one is acknowledged
+    /// (Nagle's algorithm) holds back the rest of its message meanwhile, and the kernel of one who never answers in the
+    /// middle of a message takes its time with that: 40 ms.
+    pub fn acknowledge(&self) {
+        if let Kind::Tcp { stream, .. } = &self.0 {
+            // Without it the peer waits longer, no more. The kernel forgets it by itself.
+            let _ = set_option(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, 1);
+        }
+    }
+
     /// Ends both directions; the owner hears of it as if the peer had closed. From any thread.
     pub fn shut_down(&self) {
         match &self.0 {
