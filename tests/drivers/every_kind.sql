@@ -34,7 +34,7 @@ GO
 CREATE PARTITION SCHEME years AS PARTITION by_year ALL TO ([PRIMARY]);
 GO
 CREATE TABLE sales.every_type (
-  id int IDENTITY(10,3) NOT FOR REPLICATION NOT NULL CONSTRAINT pk_every_type PRIMARY KEY CLUSTERED WITH (FILLFACTOR = 80),
+  id int IDENTITY(10,3) NOT FOR REPLICATION NOT NULL CONSTRAINT pk_every_type PRIMARY KEY CLUSTERED WITH (FILLFACTOR = 80, PAD_INDEX = ON, ALLOW_ROW_LOCKS = OFF, OPTIMIZE_FOR_SEQUENTIAL_KEY = ON, DATA_COMPRESSION = PAGE),
   c_bit bit NULL, c_tinyint tinyint NULL, c_smallint smallint NULL, c_int int NULL, c_bigint bigint NULL,
   c_decimal decimal(38,10) NULL, c_numeric numeric(9,0) NULL, c_money money NULL, c_smallmoney smallmoney NULL, c_float float NULL, c_float24 float(24) NULL, c_real real NULL,
   c_date date NULL, c_time time(3) NULL, c_time7 time NULL, c_datetime datetime NULL, c_smalldatetime smalldatetime NULL, c_datetime2 datetime2(0) NULL, c_datetimeoffset datetimeoffset(5) NULL,
@@ -63,7 +63,7 @@ CREATE INDEX unpaid ON sales.orders (customer, placed DESC) INCLUDE (total, paid
 GO
 CREATE UNIQUE INDEX once ON sales.orders (placed, id, line) WITH (IGNORE_DUP_KEY = ON);
 GO
-CREATE INDEX unused ON sales.orders (total);
+CREATE INDEX unused ON sales.orders (total) WITH (DATA_COMPRESSION = ROW);
 GO
 ALTER INDEX unused ON sales.orders DISABLE;
 GO
@@ -144,6 +144,8 @@ GO
 GRANT EXECUTE ON sales.discount TO [bob o'neil];
 GO
 GRANT CREATE TABLE, VIEW DEFINITION TO ann;
+GO
+GRANT EXECUTE ON TYPE::sales.lines TO clerks;
 GO
 EXEC sp_addextendedproperty N'MS_Description', N'the database''s own';
 EXEC sp_addextendedproperty N'MS_Description', N'customers of ours', N'SCHEMA', N'sales', N'TABLE', N'customers';

@@ -113,7 +113,7 @@ impl Binder<'_> {
             return Err(self.error(13568, text));
         }
         let filegroup = create.filegroup.as_ref().map(space);
-        let spec = TableSpec {
+        let mut spec = TableSpec {
             // Empty: the user's default schema.
             schema: name.schema.as_deref().unwrap_or("").into(),
             name: name.name.as_str().into(),
@@ -126,7 +126,9 @@ impl Binder<'_> {
             filegroup,
             versioning,
             memory,
+            compression: Default::default(),
         };
+        compress(&mut spec, &create.options);
         Ok(ddl::CreateTable { name, spec })
     }
 
@@ -651,6 +653,8 @@ impl Binder<'_> {
                     },
                     buckets: options.buckets,
                     ignore_dup_key: options.ignore_dup_key,
+                    fill_factor: options.kept.fill_factor.unwrap_or(0),
+                    options: options.kept.options(),
                     filegroup: filegroup.as_ref().map(space),
                 };
                 if key.columns.len() > catalog::KEY_COLUMNS_MAX {
@@ -724,6 +728,25 @@ impl Binder<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// DATA_COMPRESSION of a table is that of its clustered index, where it has one that says nothing of it.
+fn compress(spec: &mut TableSpec, options: &[ast::DatabaseOption]) {
+    let said = options.iter().filter(|option| option.name == "DATA_COMPRESSION");
+    let Some(said) = said.filter_map(|option| index::compression(&option.value)).next_back() else {
+        return;
+    };
+    let key = spec.primary_key.as_mut().filter(|key| key.clustered).map(|key| &mut key.options);
+    let unique = spec.unique.iter_mut().find(|key| key.clustered).map(|key| &mut key.options);
+    let index = spec.indexes.iter_mut().find(|index| index.clustered);
+    let index = index.map(|index| &mut index.options);
+    match key.or(unique).or(index) {
+        Some(options) if options.compression == catalog::Compression::None => {
+            options.compression = said;
+        }
+        Some(_) => {}
+        None => spec.compression = said,
     }
 }
 

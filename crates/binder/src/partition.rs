@@ -177,7 +177,7 @@ impl Binder<'_> {
             return Err(cannot_find(4902, &alter.name));
         }
         let number = match &alter.action {
-            ast::AlterTableAction::Rebuild(number) => number.as_ref(),
+            ast::AlterTableAction::Rebuild(number, _) => number.as_ref(),
             _ => None,
         };
         let partition = self.partition(number)?;

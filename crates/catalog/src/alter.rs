@@ -182,6 +182,9 @@ impl Catalog {
                 table.indexes[i].ignore_dup_key = *on;
                 self.put_index(txn, table.object_id, &table.indexes[i])
             }
+            AlterTable::SetIndexOptions { name, change, rows } => {
+                self.set_options(txn, table, name.as_deref(), change, *rows)
+            }
             AlterTable::SetColumnstore { name, archive, delay_minutes } => {
                 let i = position(table, name)?;
                 if let Some(columnstore) = &mut table.indexes[i].columnstore {

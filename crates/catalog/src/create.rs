@@ -68,6 +68,7 @@ impl Catalog {
             tracking: None,
             partitioned,
             memory: None,
+            compression: spec.compression,
             shape: 0,
             statistics: Default::default(),
             compiled: Compiled::default(),
@@ -446,6 +447,7 @@ impl Catalog {
             table.tracking.map(|t| t.numbering).into(),
             table.memory.map_or(Value::Null, |m| Value::TinyInt(if m.durable { 1 } else { 2 })),
             table.memory.and_then(|m| m.buckets).map(|n| n as i32).into(),
+            Value::TinyInt(table.compression as u8),
         ];
         self.tables.tables.put(txn, &row)
     }
@@ -521,6 +523,7 @@ impl Catalog {
             key.clustered.into(),
             Value::binary(&pack_key(&key.columns)),
             key.ignore_dup_key.into(),
+            Value::Int(key.options.pack() | i32::from(key.fill_factor) << 8),
         ];
         self.tables.keys.put(txn, &row)
     }
@@ -630,8 +633,14 @@ pub(crate) fn define_key(
         format!("PK__{table}__{:016X}", (object_id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
             .into()
     });
-    let (clustered, ignore_dup_key) = (spec.clustered, spec.ignore_dup_key);
-    Ok(KeyDef { name, columns: key, clustered, ignore_dup_key })
+    Ok(KeyDef {
+        name,
+        columns: key,
+        clustered: spec.clustered,
+        ignore_dup_key: spec.ignore_dup_key,
+        fill_factor: spec.fill_factor,
+        options: spec.options,
+    })
 }
 
 /// Ordinals of a key's columns. 1911, 1909, 1919.

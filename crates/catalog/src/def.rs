@@ -43,6 +43,8 @@ pub struct TableDef {
     pub partitioned: Option<crate::Partitioned>,
     /// Set where its rows are in memory.
     pub memory: Option<MemoryDef>,
+    /// DATA_COMPRESSION of a heap; a clustered index has its own.
+    pub compression: crate::Compression,
     /// The shape of `tree` under this definition: see [`engine::Tree`].
     pub shape: u64,
     /// What is known of its rows; all definitions of the table share it.
@@ -80,6 +82,12 @@ impl TableDef {
     /// Do several rows share a clustered key, so that a row id follows it in the storage key?
     pub fn has_uniquifier(&self) -> bool {
         self.clustered_index().is_some_and(|index| !index.unique && index.columnstore.is_none())
+    }
+    /// Options of the index of that id, the clustered primary key among them.
+    pub fn index_options(&self, index_id: i32) -> crate::IndexOptions {
+        let key = self.primary_key.as_ref().filter(|key| key.clustered && index_id == 1);
+        let index = self.indexes.iter().find(|index| index.index_id == index_id);
+        index.map(|index| index.options).or(key.map(|key| key.options)).unwrap_or_default()
     }
     /// An index by name, any case.
     pub fn index(&self, name: &str) -> Option<&IndexDef> {
@@ -228,6 +236,9 @@ pub enum Place {
     Variable(u16),
 }
 
+/// user_type_ids of image, text and ntext, which stand as aliases of the (max) types.
+pub const LONG_TYPES: [i32; 3] = [34, 35, 99];
+
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnDef {
@@ -236,9 +247,6 @@ pub struct ColumnDef {
     pub nullable: bool,
     pub default: Option<DefaultDef>,
     pub identity: Option<Identity>,
-/// user_type_ids of image, text and ntext, which stand as aliases of the (max) types.
-pub const LONG_TYPES: [i32; 3] = [34, 35, 99];
-
     /// What a row written before this column was added reads as: the column's default at the time
     /// of ALTER TABLE ADD, else NULL.
     pub absent: types::Value,
@@ -262,6 +270,10 @@ pub const LONG_TYPES: [i32; 3] = [34, 35, 99];
 }
 
 impl ColumnDef {
+    /// Is it text, ntext or image?
+    pub fn is_long(&self) -> bool {
+        self.alias.is_some_and(|id| LONG_TYPES.contains(&id))
+    }
     /// Does an INSERT that names no columns have a value for it? Of a rowversion DEFAULT, and of an end of a period, unless
     /// it is hidden.
     pub fn is_given(&self) -> bool {
@@ -270,10 +282,6 @@ impl ColumnDef {
     /// Is it computed when it is read, and kept nowhere?
     pub fn is_volatile(&self) -> bool {
         self.computed.as_ref().is_some_and(|c| c.volatile)
-    /// Is it text, ntext or image?
-    pub fn is_long(&self) -> bool {
-        self.alias.is_some_and(|id| LONG_TYPES.contains(&id))
-    }
     }
 
     /// Is the value made by the engine, so that no statement may give one?
@@ -314,6 +322,9 @@ pub struct KeyDef {
     pub clustered: bool,
     /// Rows that have its like are left out, with a message.
     pub ignore_dup_key: bool,
+    /// Of a clustered one; another's are its index's.
+    pub fill_factor: u8,
+    pub options: crate::IndexOptions,
 }
 
 /// What an index is there for.
@@ -349,6 +360,7 @@ pub struct IndexDef {
     pub disabled: bool,
     pub ignore_dup_key: bool,
     pub fill_factor: u8,
+    pub options: crate::IndexOptions,
     pub filegroup: Box<str>,
     /// BUCKET_COUNT of a HASH index of a table in memory.
     pub buckets: Option<u32>,

@@ -8,6 +8,7 @@ use crate::catalog::Catalog;
 use crate::create::find_columns;
 use crate::def::*;
 use crate::identity::tree_id;
+use crate::index_options::IndexOptions;
 use crate::load::pack_key;
 use crate::scope::DdlScope;
 use crate::spec::{IndexSpec, KeySpec};
@@ -97,6 +98,7 @@ impl Catalog {
             disabled: false,
             ignore_dup_key: spec.ignore_dup_key,
             fill_factor: spec.fill_factor,
+            options: spec.options,
             buckets: spec.buckets,
             filegroup,
             partitioned: partitioned.filter(|_| !spec.clustered),
@@ -138,6 +140,8 @@ impl Catalog {
             clustered: key.clustered,
             filegroup: key.filegroup.clone(),
             ignore_dup_key: key.ignore_dup_key,
+            fill_factor: key.fill_factor,
+            options: key.options,
             buckets: key.buckets,
             ..IndexSpec::default()
         };
@@ -213,6 +217,7 @@ impl Catalog {
             text_or_null(index.filter.as_deref()),
             index.columnstore.as_ref().map_or(Value::Null, crate::columnstore::pack),
             index.buckets.map(|n| n as i32).into(),
+            index.options.pack().into(),
         ];
         self.tables.indexes.put(txn, &row)
     }
@@ -245,6 +250,7 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
     let columnstore = cells.opt_bytes()?;
     let columnstore = columnstore.map(|bytes| crate::columnstore::unpack(&bytes)).transpose()?;
     let buckets = cells.opt_int()?.map(|n| n as u32);
+    let options = IndexOptions::unpack(cells.opt_int()?.unwrap_or(0) as i32);
     Ok(IndexDef {
         index_id,
         constraint_id,
@@ -259,6 +265,7 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
         disabled: flags & DISABLED != 0,
         ignore_dup_key: flags & IGNORE_DUP_KEY != 0,
         fill_factor,
+        options,
         buckets,
         filegroup,
         partitioned: None,

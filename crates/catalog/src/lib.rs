@@ -20,6 +20,7 @@ mod def;
 mod error;
 mod identity;
 mod index;
+mod index_options;
 mod load;
 mod mask;
 mod memory;
@@ -57,6 +58,7 @@ pub use def::{
 };
 pub use error::CatalogError;
 pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX};
+pub use index_options::{Compression, IndexOptions, IndexOptionsChange};
 pub use mask::mask_of;
 pub use messages::StoredMessage;
 pub use partition::{

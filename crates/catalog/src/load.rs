@@ -7,6 +7,7 @@ use crate::constraint::{self, Constraint};
 use crate::def::*;
 use crate::identity::tree_id;
 use crate::index;
+use crate::index_options::{Compression, IndexOptions};
 use crate::principals::{self, Scope};
 use crate::scope::Entry;
 use crate::statistics::TableStatistics;
@@ -83,6 +84,7 @@ impl Catalog {
                     let memory = cells.opt_int()?.map(|n| n == 1);
                     let buckets = cells.opt_int()?.map(|n| n as u32);
                     let memory = memory.map(|durable| MemoryDef { durable, buckets });
+                    let compression = Compression::unpack(cells.opt_int()?.unwrap_or(0));
                     let filegroup = filegroups
                         .get(number as usize - 1)
                         .map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
@@ -111,6 +113,7 @@ impl Catalog {
                         tracking,
                         partitioned: None,
                         memory,
+                        compression,
                         shape: 0,
                         statistics: Default::default(),
                         compiled: Compiled::default(),
@@ -359,7 +362,9 @@ fn primary_key(row: Vec<Value>) -> Result<KeyDef, CatalogError> {
     let (name, clustered) = (cells.text()?, cells.flag()?);
     let columns = index::unpack_key(&cells.opt_bytes()?.unwrap_or_default());
     let ignore_dup_key = cells.opt_int()? == Some(1);
-    Ok(KeyDef { name, columns, clustered, ignore_dup_key })
+    let packed = cells.opt_int()?.unwrap_or(0) as i32;
+    let (fill_factor, options) = ((packed >> 8) as u8, IndexOptions::unpack(packed));
+    Ok(KeyDef { name, columns, clustered, ignore_dup_key, fill_factor, options })
 }
 
 /// As stored: (ordinal u16, descending u8) each.

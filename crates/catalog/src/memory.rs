@@ -124,6 +124,7 @@ impl Catalog {
             AlterTable::RebuildIndex { .. }
             | AlterTable::DisableIndex { .. }
             | AlterTable::SetIgnoreDupKey { .. }
+            | AlterTable::SetIndexOptions { .. }
             | AlterTable::SetColumnstore { .. } => "ALTER INDEX",
             AlterTable::AddDefault { .. }
             | AlterTable::AddCheck(_)

@@ -55,6 +55,7 @@ pub fn define_private(
         tracking: None,
         partitioned: None,
         memory: None,
+        compression: Default::default(),
         shape: 0,
         statistics: Default::default(),
         compiled: Compiled::default(),
@@ -106,6 +107,7 @@ pub fn show_indexes(table: &mut TableDef, shown: &TableSpec) -> Result<(), Catal
             disabled: false,
             ignore_dup_key: spec.ignore_dup_key,
             fill_factor: spec.fill_factor,
+            options: spec.options,
             buckets: spec.buckets,
             filegroup: table.filegroup.clone(),
             partitioned: None,
@@ -122,6 +124,8 @@ pub fn show_indexes(table: &mut TableDef, shown: &TableSpec) -> Result<(), Catal
         unique: true,
         clustered: key.clustered,
         ignore_dup_key: key.ignore_dup_key,
+        fill_factor: key.fill_factor,
+        options: key.options,
         buckets: key.buckets,
         ..IndexSpec::default()
     };
@@ -228,6 +232,7 @@ pub fn redefine_private(
         AlterTable::AddForeignKey(_)
         | AlterTable::AddIndex(_)
         | AlterTable::RebuildIndex { .. }
+        | AlterTable::SetIndexOptions { .. }
         | AlterTable::EnableConstraints { .. }
         | AlterTable::DistrustConstraints => {}
         AlterTable::RenameColumn { .. }

@@ -1,6 +1,7 @@
 //! What data definition asks for: names as written, nothing looked up yet.
 
 use crate::def::{Identity, Marks, ModuleKind, PeriodEdge, RefAction, Retention};
+use crate::index_options::{Compression, IndexOptions, IndexOptionsChange};
 use std::sync::Arc;
 use types::SqlType;
 
@@ -22,6 +23,8 @@ pub struct TableSpec {
     pub memory: Option<bool>,
     /// SYSTEM_VERSIONING = ON.
     pub versioning: Option<VersioningSpec>,
+    /// DATA_COMPRESSION of the rows, where they lie in a heap.
+    pub compression: Compression,
 }
 
 /// Where a table or an index is to lie: a filegroup, or a partition scheme and its column.
@@ -108,6 +111,8 @@ pub struct KeySpec {
     pub columns: Vec<(Box<str>, bool)>,
     pub clustered: bool,
     pub ignore_dup_key: bool,
+    pub fill_factor: u8,
+    pub options: IndexOptions,
     pub filegroup: Option<SpaceSpec>,
     /// HASH WITH (BUCKET_COUNT = ...).
     pub buckets: Option<u32>,
@@ -128,6 +133,7 @@ pub struct IndexSpec {
     pub filter: Option<Box<str>>,
     pub filegroup: Option<SpaceSpec>,
     pub fill_factor: u8,
+    pub options: IndexOptions,
     pub ignore_dup_key: bool,
     /// HASH WITH (BUCKET_COUNT = ...).
     pub buckets: Option<u32>,
@@ -209,6 +215,13 @@ pub enum AlterTable {
     SetIgnoreDupKey {
         name: Box<str>,
         on: bool,
+    },
+    /// The same of what is only kept; `None` for ALL. `rows`: ALTER TABLE REBUILD, which is about the
+    /// table's rows alone, in a heap too.
+    SetIndexOptions {
+        name: Option<Box<str>>,
+        change: IndexOptionsChange,
+        rows: bool,
     },
     /// ALTER INDEX ... SET and REBUILD of a columnstore index: what is not said stays.
     SetColumnstore {

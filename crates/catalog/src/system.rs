@@ -6,8 +6,8 @@
 //! | 0 | names | schema, name | object_id |
 //! | 1 | objects | object_id | schema, name, kind, created_unix_ns, modified |
 //! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion or a computed column that is volatile, 4 row start, 8 row end, 16 hidden, 32 rowguidcol, 64 sparse, 128 not for replication), alias type, collation, masking function, rule, default that is bound |
-//! | 3 | keys | object_id | name, clustered, columns, ignores duplicates |
-//! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit, tree of changes, of changes by key, of the database's versions, whether columns are tracked, version at which that began, numbering of the columns, memory (1 durable, 2 not), its bucket count |
+//! | 3 | keys | object_id | name, clustered, columns, ignores duplicates, options (see `index_options.rs`) |
+//! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit, tree of changes, of changes by key, of the database's versions, whether columns are tracked, version at which that began, numbering of the columns, memory (1 durable, 2 not), its bucket count, compression of a heap |
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text, of a trigger its table and flags (see `def.rs`), of an alias type the rule and the default that are bound (0: none), of a DDL trigger its events, two bytes each |
 //! | 6 | filegroups | number | name, is_default, containers of MEMORY_OPTIMIZED_DATA |
 //! | 7 | files | file_id | filegroup, name, path, size_bytes, max_bytes |
@@ -19,7 +19,7 @@
 //! | 13 | principals | scope, what, id | name, kind, sid, owner, default, flags, password hash, created_unix_ns, modified_unix_ns |
 //! | 14 | members | scope, role, member | there |
 //! | 15 | permissions | scope, class, major_id, grantee, permission (1000 + n: UNMASK of column n) | state, grantor |
-//! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter, of a columnstore index: see `columnstore.rs` |
+//! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter, of a columnstore index: see `columnstore.rs`, bucket count, options |
 //! | 17 | constraints | object_id, constraint_id | name, kind (1 check, 2 foreign key), flags, columns, table, its columns, on delete, on update, text |
 //! | 18 | configuration | name | value, value for secondaries (CHANGE_TRACKING: see `tracking.rs`; MESSAGE: see `messages.rs`) |
 //! | 19 | statistics | object_id, stats_id, part | name, flags (1 auto created, 2 user created, 4 no recompute), bytes |
@@ -189,14 +189,14 @@ impl SystemTables {
                     BigInt, bytes, TEXT, TinyInt, Int, Int, TEXT, Int, Int,
                 ],
             ),
-            keys: SystemTable::new(db, 3, 1, &[Int, NAME, Bit, bytes, Bit]),
+            keys: SystemTable::new(db, 3, 1, &[Int, NAME, Bit, bytes, Bit, Int]),
             tables: SystemTable::new(
                 db,
                 4,
                 1,
                 &[
                     Int, BigInt, Int, BigInt, Int, Int, Int, BigInt, BigInt, BigInt, Bit, BigInt,
-                    Int, TinyInt, Int,
+                    Int, TinyInt, Int, TinyInt,
                 ],
             ),
             modules: SystemTable::new(db, 5, 2, &[Int, Int, Bit, Bit, TEXT, Int, Int, bytes]),
@@ -209,7 +209,7 @@ impl SystemTables {
                 2,
                 &[
                     Int, Int, NAME, Int, TinyInt, TinyInt, TinyInt, BigInt, NAME, bytes, bytes,
-                    TEXT, bytes, Int,
+                    TEXT, bytes, Int, Int,
                 ],
             ),
             constraints: SystemTable::new(

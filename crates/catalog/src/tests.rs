@@ -119,6 +119,8 @@ fn big_table(name: &str) -> TableSpec {
             columns: vec![("C1".into(), false)],
             clustered: true,
             ignore_dup_key: false,
+            fill_factor: 0,
+            options: Default::default(),
             filegroup: None,
             buckets: None,
         }),
@@ -286,6 +288,8 @@ fn altering() {
             columns: vec![(column.into(), true)],
             clustered: true,
             ignore_dup_key: false,
+            fill_factor: 0,
+            options: Default::default(),
             filegroup: None,
             buckets: None,
         })

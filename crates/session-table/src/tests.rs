@@ -16,6 +16,8 @@ fn key(column: &str) -> KeySpec {
         columns: vec![(column.into(), false)],
         clustered: true,
         ignore_dup_key: false,
+        fill_factor: 0,
+        options: Default::default(),
         filegroup: None,
         buckets: None,
     }

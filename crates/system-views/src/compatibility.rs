@@ -205,7 +205,7 @@ view! {
     reserved4 int null = 0;
     xmaxlen smallint null = 0i16;
     maxirow smallint null = 0i16;
-    OrigFillFactor tinyint null = 0u8;
+    OrigFillFactor tinyint null = i.fill_factor();
     StatVersion tinyint null = 0u8;
     reserved2 int null = 0;
     FirstIAM binary(6) null = NULL;

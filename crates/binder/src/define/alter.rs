@@ -165,7 +165,12 @@ impl Binder<'_> {
                 changes.push(Change::StartTracking { columns: *columns });
             }
             ast::AlterTableAction::DisableTracking => changes.push(Change::StopTracking),
-            ast::AlterTableAction::Rebuild(_) => {
+            ast::AlterTableAction::Rebuild(_, options) => {
+                let line = alter.name.span.line.max(1);
+                let change = super::index::index_options(options, false, line)?.kept;
+                if change != Default::default() {
+                    changes.push(Change::SetIndexOptions { name: None, change, rows: true });
+                }
                 changes.push(Change::RebuildIndex { name: None });
             }
             ast::AlterTableAction::Set(options) => match self.versioning(options)? {

@@ -84,6 +84,10 @@ impl Binder<'_> {
             }
             columnstore::only_columnstore(options, line, statement)?;
             let found = index_options(options, false, line)?;
+            if found.kept != Default::default() {
+                let (name, change) = (name.clone(), found.kept);
+                changes.push(Change::SetIndexOptions { name, change, rows: false });
+            }
             let said = options.iter().any(|o| o.name == "IGNORE_DUP_KEY");
             if let (true, Some(name)) = (said, &name) {
                 let on = found.ignore_dup_key;
@@ -251,10 +255,11 @@ fn check_alterable(table: &TableDef, name: &str, on: bool, line: u32) -> Result<
     Ok(())
 }
 
-/// WITH options of an index that mean something here.
+/// WITH options of an index.
 #[derive(Default)]
 pub(super) struct IndexOptions {
-    pub fill_factor: u8,
+    /// What is only kept, and FILLFACTOR.
+    pub kept: catalog::IndexOptionsChange,
     pub ignore_dup_key: bool,
     pub drop_existing: bool,
     /// BUCKET_COUNT of a HASH index.
@@ -268,20 +273,14 @@ pub(super) fn index_options(
     line: u32,
 ) -> Result<IndexOptions> {
     const ACCEPTED: &[&str] = &[
-        "ALLOW_PAGE_LOCKS",
-        "ALLOW_ROW_LOCKS",
         "COMPRESSION_DELAY",
-        "DATA_COMPRESSION",
         "LOB_COMPACTION",
         "MAXDOP",
         "MAX_DURATION",
         "ONLINE",
-        "OPTIMIZE_FOR_SEQUENTIAL_KEY",
-        "PAD_INDEX",
         "RESUMABLE",
         "SORT_IN_TEMPDB",
         "STATISTICS_INCREMENTAL",
-        "STATISTICS_NORECOMPUTE",
         "XML_COMPRESSION",
     ];
     let mut out = IndexOptions::default();
@@ -293,15 +292,22 @@ pub(super) fn index_options(
                 let ast::OptionValue::Literal(ast::Literal::Int(n)) = &option.value else {
                     continue;
                 };
-                out.fill_factor = u8::try_from(*n).ok().filter(|n| *n <= 100).ok_or_else(|| {
+                let fits = u8::try_from(*n).ok().filter(|n| *n <= 100);
+                out.kept.fill_factor = Some(fits.ok_or_else(|| {
                     BindError::new(
                         129,
                         15,
                         line,
                         format!("Fillfactor {n} is not a valid percentage; fillfactor must be between 1 and 100."),
                     )
-                })?;
+                })?);
             }
+            "PAD_INDEX" => out.kept.padded = Some(on),
+            "STATISTICS_NORECOMPUTE" => out.kept.no_recompute = Some(on),
+            "ALLOW_ROW_LOCKS" => out.kept.no_row_locks = Some(!on),
+            "ALLOW_PAGE_LOCKS" => out.kept.no_page_locks = Some(!on),
+            "OPTIMIZE_FOR_SEQUENTIAL_KEY" => out.kept.sequential = Some(on),
+            "DATA_COMPRESSION" => out.kept.compression = compression(&option.value),
             "IGNORE_DUP_KEY" => out.ignore_dup_key = on,
             "DROP_EXISTING" => out.drop_existing = on,
             "BUCKET_COUNT" if hash => {
@@ -326,6 +332,18 @@ pub(super) fn index_options(
         }
     }
     Ok(out)
+}
+
+/// DATA_COMPRESSION; none where it is said of single partitions.
+pub(super) fn compression(value: &ast::OptionValue) -> Option<catalog::Compression> {
+    use catalog::Compression;
+    let ast::OptionValue::Word(word) = value else { return None };
+    match word.as_str() {
+        "NONE" => Some(Compression::None),
+        "ROW" => Some(Compression::Row),
+        "PAGE" => Some(Compression::Page),
+        _ => None,
+    }
 }
 
 fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
@@ -363,7 +381,8 @@ fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
         clustered: index.clustered == Some(true),
         filter: filter.map(|f| syntax::filter_text(f, f.span.text(text)).into()),
         filegroup: index.filegroup.as_ref().map(super::space),
-        fill_factor: options.fill_factor,
+        fill_factor: options.kept.fill_factor.unwrap_or(0),
+        options: options.kept.options(),
         ignore_dup_key: options.ignore_dup_key,
         buckets: options.buckets,
         drop_existing: options.drop_existing,
@@ -381,6 +400,8 @@ fn unique_key(index: &ast::IndexDefinition) -> KeySpec {
             let on = matches!(option.value, ast::OptionValue::On | ast::OptionValue::None);
             option.name == "IGNORE_DUP_KEY" && on
         }),
+        fill_factor: 0,
+        options: Default::default(),
         filegroup: None,
         buckets: None,
     }

@@ -142,7 +142,7 @@ impl ProgramBinder<'_> {
                 let text = Arc::from(create.span.text(self.text));
                 StmtKind::Ddl(Box::new(Ddl::CreateType { name, text, alias }))
             }
-            S::AlterTable(a) if matches!(a.action, ast::AlterTableAction::Rebuild(Some(_))) => {
+            S::AlterTable(a) if matches!(a.action, ast::AlterTableAction::Rebuild(Some(_), _)) => {
                 let reorganize = b.rebuild_partition(a)?;
                 StmtKind::Ddl(Box::new(Ddl::Reorganize(reorganize)))
             }

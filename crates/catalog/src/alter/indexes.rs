@@ -4,6 +4,7 @@ use super::{Work, position};
 use crate::catalog::Catalog;
 use crate::def::*;
 use crate::index::shown;
+use crate::index_options::IndexOptionsChange;
 use crate::spec::IndexSpec;
 use crate::{CatalogError, Txn};
 
@@ -95,6 +96,40 @@ impl Catalog {
         self.move_rows(txn, table, work)
     }
 
+    /// Options that are only kept: of an index, of all, or (`rows`) of the table's rows. 2727.
+    pub(super) fn set_options(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        name: Option<&str>,
+        change: &IndexOptionsChange,
+        rows: bool,
+    ) -> Result<(), CatalogError> {
+        let clustered = table.clustered_name().map(str::to_owned);
+        let name = match (rows, &clustered) {
+            (true, None) => {
+                table.compression = change.compression.unwrap_or(table.compression);
+                return self.put_table(txn, table);
+            }
+            (true, Some(name)) => Some(name.as_str()),
+            (false, _) => name,
+        };
+        if let Some(name) = name.filter(|name| !table.is_clustered_key(name)) {
+            position(table, name)?;
+        }
+        if apply(change, table, name)
+            && let Some(key) = &table.primary_key
+        {
+            self.put_key_row(txn, table.object_id, key)?;
+        }
+        for index in &table.indexes {
+            if name.is_none_or(|name| same_name(&index.name, name)) {
+                self.put_index(txn, table.object_id, index)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn disable(
         &self,
         txn: &mut Txn,
@@ -128,4 +163,17 @@ impl Catalog {
         }
         Ok(())
     }
+}
+
+/// Changes the options of the indexes of that name, or of all; true: of the clustered primary key too. A columnstore
+/// index has none of them.
+fn apply(change: &IndexOptionsChange, table: &mut TableDef, name: Option<&str>) -> bool {
+    let is_meant = |own: &str| name.is_none_or(|name| same_name(own, name));
+    for index in table.indexes.iter_mut().filter(|index| is_meant(&index.name)) {
+        if index.columnstore.is_none() {
+            change.apply(&mut index.options, &mut index.fill_factor);
+        }
+    }
+    let key = table.primary_key.as_mut().filter(|key| key.clustered && is_meant(&key.name));
+    key.map(|key| change.apply(&mut key.options, &mut key.fill_factor)).is_some()
 }

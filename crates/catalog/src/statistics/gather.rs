@@ -55,7 +55,8 @@ impl StatisticSpec {
     pub fn of_index(table: &TableDef, id: i32) -> Option<StatisticSpec> {
         let (_, name) = table.statistic_indexes().into_iter().find(|(known, _)| *known == id)?;
         let columns = table.statistic_columns(id)?;
-        let (auto_created, user_created, no_recompute) = (false, false, false);
+        let (auto_created, user_created) = (false, false);
+        let no_recompute = table.index_options(id).no_recompute;
         Some(StatisticSpec { id, name, columns, auto_created, user_created, no_recompute })
     }
 
@@ -150,7 +151,7 @@ impl Catalog {
     /// Whether a statistic has been left behind by changes: see [`Statistic::threshold`]. Changes from before the
     /// database was opened show in the number of rows alone.
     pub fn is_stale(&self, table: &TableDef, statistic: &Statistic) -> bool {
-        if statistic.no_recompute {
+        if statistic.no_recompute || table.index_options(statistic.id).no_recompute {
             return false;
         }
         let grown = self.row_count_known(table).map_or(0.0, |rows| (rows - statistic.rows).abs());

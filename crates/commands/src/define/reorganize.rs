@@ -48,12 +48,12 @@ impl Commands<'_> {
 
 /// The trees to compact, and how full their pages are to be.
 fn trees_of(table: &TableDef, what: &Reorganize) -> Result<Vec<(TreeId, u8)>, SqlError> {
-    let percent = |index: &IndexDef| match index.fill_factor {
-        0 => 100,
-        percent => percent,
-    };
+    let full = |fill_factor: u8| if fill_factor == 0 { 100 } else { fill_factor };
+    let percent = |index: &IndexDef| full(index.fill_factor);
     let rows = || {
-        let own = table.clustered_index().map_or(100, percent);
+        let key = table.primary_key.as_ref().filter(|key| key.clustered);
+        let own = key.map_or(100, |key| full(key.fill_factor));
+        let own = table.clustered_index().map_or(own, percent);
         let lob = table.lob.filter(|_| what.large_values).map(|lob| (lob, 100));
         std::iter::once((table.tree, own)).chain(lob)
     };

@@ -538,7 +538,7 @@ pub enum AlterTableAction {
         names: Vec<Ident>,
     },
     /// REBUILD [PARTITION = ALL | number].
-    Rebuild(Option<Expr>),
+    Rebuild(Option<Expr>, Vec<DatabaseOption>),
     /// ENABLE CHANGE_TRACKING.
     EnableTracking {
         /// TRACK_COLUMNS_UPDATED = ON.

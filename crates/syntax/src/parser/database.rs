@@ -403,11 +403,19 @@ impl Parser<'_> {
             self.skip_parens()?;
         }
         if self.at_kw(Kw::On) && self.word_ahead(1, "PARTITIONS") {
-            // DATA_COMPRESSION = PAGE ON PARTITIONS (1, 3 TO 5): as without effect as without them.
+            // DATA_COMPRESSION = PAGE ON PARTITIONS (1, 3 TO 5): what is said of single partitions is not kept.
             self.at += 2;
             self.expect_sym(Sym::LeftParen)?;
             self.comma_list(Self::partition_span)?;
             self.expect_sym(Sym::RightParen)?;
+            if matches!(&value, OptionValue::Word(word) if matches!(word.as_str(), "NONE" | "ROW" | "PAGE"))
+            {
+                return Ok(DatabaseOption {
+                    name,
+                    value: OptionValue::None,
+                    span: self.span_from(start),
+                });
+            }
         }
         Ok(DatabaseOption { name, value, span: self.span_from(start) })
     }

@@ -694,11 +694,11 @@ impl Parser<'_> {
             _ if self.at_word("REBUILD") => {
                 self.at += 1;
                 let partition = self.one_partition()?;
-                if self.at_kw(Kw::With) {
-                    self.at += 1;
-                    self.skip_parens()?;
-                }
-                AlterTableAction::Rebuild(partition)
+                let options = match self.eat_kw(Kw::With) {
+                    true => self.option_list()?,
+                    false => Vec::new(),
+                };
+                AlterTableAction::Rebuild(partition, options)
             }
             TokenKind::Key(_) | TokenKind::Word => {
                 let mut what = format!("ALTER TABLE {}", self.any_word()?);

@@ -121,6 +121,21 @@ impl Index {
         }
     }
 
+    /// PAD_INDEX and its like.
+    pub fn options(&self) -> catalog::IndexOptions {
+        match &self.def {
+            Some(def) => def.options,
+            None => self.table.index_options(self.id),
+        }
+    }
+
+    /// FILLFACTOR; 0: not said.
+    pub fn fill_factor(&self) -> u8 {
+        let key = self.table.primary_key.as_ref().filter(|_| self.primary);
+        let of_key = || key.map_or(0, |key| key.fill_factor);
+        self.def.as_ref().map_or_else(of_key, |def| def.fill_factor)
+    }
+
     fn filter(&self) -> Option<&str> {
         self.def.as_ref()?.filter.as_deref()
     }
@@ -133,7 +148,13 @@ impl Index {
     /// `data_compression` and its name: what the index is asked for. Rows are never compressed.
     pub fn compression(&self) -> (u8, &'static str) {
         match self.columnstore() {
-            None => (0, "NONE"),
+            None => {
+                let compression = match self.id {
+                    0 => self.table.compression,
+                    _ => self.options().compression,
+                };
+                (compression as u8, compression.name())
+            }
             Some(c) if c.archive => (4, "COLUMNSTORE_ARCHIVE"),
             Some(_) => (3, "COLUMNSTORE"),
         }
@@ -215,20 +236,20 @@ view! {
     ignore_dup_key bit null = i.ignores_dup_key();
     is_primary_key bit null = i.primary;
     is_unique_constraint bit null = i.constraint;
-    fill_factor tinyint = i.def.as_ref().map_or(0, |d| d.fill_factor);
-    is_padded bit null = false;
+    fill_factor tinyint = i.fill_factor();
+    is_padded bit null = i.options().padded;
     is_disabled bit null = i.flag(|d| d.disabled);
     is_hypothetical bit null = false;
     is_ignored_in_optimization bit null = false;
     // A columnstore index takes locks of its own kind.
-    allow_row_locks bit null = i.columnstore().is_none();
-    allow_page_locks bit null = i.columnstore().is_none();
+    allow_row_locks bit null = i.columnstore().is_none() && !i.options().no_row_locks;
+    allow_page_locks bit null = i.columnstore().is_none() && !i.options().no_page_locks;
     has_filter bit null = i.filter().is_some();
     filter_definition nvarchar(max) null = i.filter();
     compression_delay int null = i.columnstore().map(|c| i32::from(c.delay_minutes));
     suppress_dup_key_messages bit null = false;
     auto_created bit null = false;
-    optimize_for_sequential_key bit null = false;
+    optimize_for_sequential_key bit null = i.options().sequential;
 }
 
 /// A column of an index.

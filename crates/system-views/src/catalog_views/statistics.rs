@@ -98,7 +98,8 @@ view! {
     stats_id int = s.id;
     auto_created bit null = s.flag(|s| s.auto_created);
     user_created bit null = s.flag(|s| s.user_created);
-    no_recompute bit null = s.flag(|s| s.no_recompute);
+    no_recompute bit null =
+        s.flag(|s| s.no_recompute) || s.table.index_options(s.id).no_recompute;
     has_filter bit null = s.filter.is_some();
     filter_definition nvarchar(max) null = s.filter.as_deref();
     is_temporary bit null = false;

@@ -254,18 +254,19 @@ pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
             "indexid" => index.id,
             "isclustered" => i32::from(index.id == 1),
             "isunique" => i32::from(index.unique),
-            "indexfillfactor" => def.map_or(0, |d| i32::from(d.fill_factor)),
+            "indexfillfactor" => i32::from(index.fill_factor()),
+            "ispadindex" => i32::from(index.options().padded),
+            "isoptimizedforsequentialkey" => i32::from(index.options().sequential),
             "isdisabled" => def.map_or(0, |d| i32::from(d.disabled)),
-            "iscolumnstore" | "ispagelockdisallowed" | "isrowlockdisallowed" => {
-                i32::from(index.columnstore().is_some())
+            "iscolumnstore" => i32::from(index.columnstore().is_some()),
+            "ispagelockdisallowed" => {
+                i32::from(index.columnstore().is_some() || index.options().no_page_locks)
             }
-            "indexdepth"
-            | "isautostatistics"
-            | "isfulltextkey"
-            | "ishypothetical"
-            | "ispadindex"
-            | "isstatistics"
-            | "isoptimizedforsequentialkey" => 0,
+            "isrowlockdisallowed" => {
+                i32::from(index.columnstore().is_some() || index.options().no_row_locks)
+            }
+            "indexdepth" | "isautostatistics" | "isfulltextkey" | "ishypothetical"
+            | "isstatistics" => 0,
             _ => return None,
         })
     };
