@@ -15,7 +15,7 @@ use binder::ir::*;
 use catalog::TableDef;
 use types::{SqlType, Value, convert};
 
-use crate::fold::conjuncts;
+use crate::fold::{conjuncts, fold};
 
 /// Rows that one bound of an unknown value leaves, and two.
 const ONE_BOUND: f64 = 0.3;
@@ -148,7 +148,7 @@ impl Facts {
         self.column(id)
     }
 
-    /// The value of an expression that is one while compiling: a constant or a parameter, converted or not.
+    /// The value of an expression that is one while compiling: a constant or a parameter, or what folding makes of them.
     fn value(&self, e: &Expr) -> Option<Value> {
         match &e.kind {
             ExprKind::Const(value) => Some(value.clone()),
@@ -156,6 +156,21 @@ impl Facts {
             ExprKind::Cast { input, style, .. } => {
                 let value = self.value(input)?;
                 convert::cast(&value, input.ty, e.ty, style.unwrap_or(0)).ok()
+            }
+            ExprKind::Neg(_) | ExprKind::Arith { .. } | ExprKind::Func { .. } => {
+                let mut computed = e.clone();
+                let mut known = true;
+                computed.for_each_child_mut(&mut |child| match self.value(child) {
+                    Some(value) => *child = Expr::constant(value, child.ty),
+                    None => known = false,
+                });
+                if known {
+                    fold(&mut computed);
+                }
+                match computed.kind {
+                    ExprKind::Const(value) => Some(value),
+                    _ => None,
+                }
             }
             _ => None,
         }

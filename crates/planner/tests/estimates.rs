@@ -115,6 +115,11 @@ fn a_parameters_value_counts_where_it_is_known() {
     };
     assert!(known(7) > 4_000.0, "{}", known(7));
     assert!((40.0..=60.0).contains(&known(8)), "{}", known(8));
+    // And what is computed of it.
+    let sql = "DECLARE @n int SELECT id FROM big WHERE id >= @n AND id < @n + 2 * 500";
+    let known = Known { values: vec![Value::Int(2_000)], ..Known::default() };
+    let rows = plan(&names, sql, &known).root.rows;
+    assert!((900.0..=1_100.0).contains(&rows), "{rows}");
 }
 
 #[test]
