@@ -257,6 +257,28 @@ impl Txn {
         })
     }
 
+    /// Begins a scan anew between two other keys, as [`Txn::scan`] would, in the memory of one that is done. False, and
+    /// nothing is done, where it has to be made anew: it takes locks, or reads memory.
+    pub fn scan_again(
+        &mut self,
+        scan: &mut Scan,
+        lower: Bound<&[u8]>,
+        upper: Bound<&[u8]>,
+    ) -> Result<bool, EngineError> {
+        let reads = self.reads(scan.options)?;
+        if scan.memory.is_some() || !scan.can_visit() || reads != scan.reads {
+            return Ok(false);
+        }
+        let (mode, brief) = reads.table_lock();
+        let waiting = self.wait_as(scan.options.no_wait);
+        let entered = self.enter_for(&scan.tree, mode, brief);
+        self.no_wait = waiting;
+        entered?;
+        scan.snapshot = if reads == Reads::Versions { self.snapshot() } else { Lsn::MAX };
+        scan.inner.begin_between(lower, upper);
+        Ok(true)
+    }
+
     /// Locks the table in a mode that every user of its pages takes, and checks that it is still there.
     #[inline]
     pub(crate) fn enter(&mut self, tree: &Tree, mode: TableMode) -> Result<(), EngineError> {

@@ -72,6 +72,8 @@ pub struct Scan {
     /// Leaves copied.
     leaves: u64,
     leaf: LeafCopy,
+    /// The store's epoch when it was copied; 0: it is no leaf.
+    epoch: u64,
     /// Slots of the leaf still to yield.
     from: usize,
     to: usize,
@@ -102,6 +104,7 @@ impl Scan {
             latched: false,
             leaves: 0,
             leaf,
+            epoch: 0,
             from: 0,
             to: 0,
             state: State::Unread,
@@ -128,8 +131,7 @@ impl Scan {
 
     /// Whether the leaf of the row yielded last is still as it was copied.
     pub fn is_current(&self) -> Result<bool, StorageError> {
-        let page = PageId(self.leaf.page.word(header::PAGE_ID));
-        Ok(self.tree.store.pool().optimistic(page)?.seen() == self.leaf.word)
+        is_as_copied(&self.tree, &self.leaf)
     }
 
     /// Goes on behind `key` (before it, in reverse), with a new look at the tree.
@@ -144,6 +146,15 @@ impl Scan {
             }
             Bound::Unbounded => *end = Bound::Excluded(key.to_vec()),
         }
+        self.look_again();
+    }
+
+    /// Begins anew between other keys, in its direction. The leaf that it has is not copied again where it is the one to
+    /// begin with, and as it was.
+    pub fn begin_between(&mut self, lower: Bound<&[u8]>, upper: Bound<&[u8]>) {
+        renew(&mut self.lower, lower);
+        renew(&mut self.upper, upper);
+        self.ahead = 4;
         self.look_again();
     }
 
@@ -183,7 +194,12 @@ impl Scan {
                     Bound::Included(k) | Bound::Excluded(k) => k,
                     Bound::Unbounded => &[],
                 };
-                self.tree.copy_leaf(Target::Key(key), self.latched, &mut self.leaf)?;
+                if !has_leaf_of(&self.tree, key, &self.leaf, self.epoch, self.latched)? {
+                    self.epoch = 0;
+                    let epoch = self.tree.store.epoch();
+                    self.tree.copy_leaf(Target::Key(key), self.latched, &mut self.leaf)?;
+                    self.epoch = epoch;
+                }
             }
             (State::Unread, true) => {
                 let target = match &self.upper {
@@ -207,10 +223,13 @@ impl Scan {
                 if !right.is_none() && !self.tree.store.pool().is_resident(right) {
                     self.read_ahead(Target::Key(&fence))?;
                 }
+                // The epoch stays: an older one than the new leaf's says less.
+                let epoch = std::mem::take(&mut self.epoch);
                 if !self.follow_right(&fence)? {
                     self.tree.copy_leaf(Target::Key(&fence), self.latched, &mut self.leaf)?;
                     ended = Some(fence);
                 }
+                self.epoch = epoch;
             }
             (State::Reading, true) => {
                 let fence = slotted::lower_fence(&self.leaf.page);
@@ -307,4 +326,43 @@ impl Scan {
             && page.word(slotted::OWNER) == self.tree.id().0.0
             && slotted::lower_fence(page) == fence)
     }
+}
+
+fn is_as_copied(tree: &Tree, leaf: &LeafCopy) -> Result<bool, StorageError> {
+    let page = PageId(leaf.page.word(header::PAGE_ID));
+    Ok(tree.store.pool().optimistic(page)?.seen() == leaf.word)
+}
+
+/// Whether a descent to the key would end at the leaf as it was copied, in this epoch of the store. Under latches it is
+/// copied anew: whoever latches it later is to see what was done before.
+fn has_leaf_of(
+    tree: &Tree,
+    key: &[u8],
+    leaf: &LeafCopy,
+    epoch: u64,
+    latched: bool,
+) -> Result<bool, StorageError> {
+    let page = &*leaf.page;
+    if epoch == 0 || latched || epoch != tree.store.epoch() {
+        return Ok(false);
+    }
+    let inside = slotted::above_lower(page, key) && slotted::below_upper(page, key);
+    if !inside || !is_as_copied(tree, leaf)? {
+        return Ok(false);
+    }
+    telemetry::counters::add(telemetry::Counter::PageLookups, 1);
+    Ok(true)
+}
+
+/// Makes a bound another one, in the memory that it has.
+fn renew(bound: &mut Bound<Vec<u8>>, other: Bound<&[u8]>) {
+    let mut key = match std::mem::replace(bound, Bound::Unbounded) {
+        Bound::Included(key) | Bound::Excluded(key) => key,
+        Bound::Unbounded => Vec::new(),
+    };
+    key.clear();
+    *bound = other.map(|other| {
+        key.extend_from_slice(other);
+        key
+    });
 }

@@ -93,6 +93,10 @@ impl<'p> NestedLoops<'p> {
         } else {
             self.right.rewind(cx)?;
             self.right_batch.start(self.right_width);
+            if !self.emits_pairs() && self.predicate.is_none() {
+                // The first row says it.
+                self.right_batch.set_target(1);
+            }
         }
         self.right_at = 0;
         self.matched = false;

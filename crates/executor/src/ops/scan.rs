@@ -20,7 +20,7 @@ use crate::cx::Cx;
 use crate::error::engine_error;
 use crate::eval::holds;
 use crate::message::SqlError;
-use binder::ir::{Expr, Sample, SampleSize, TableHints};
+use binder::ir::{Expr, ExprKind, Sample, SampleSize, TableHints};
 use catalog::TableDef;
 use emit::{emit, emit_entry};
 use engine::{Isolation, PageSample, ReadOptions, RowLock, ScanOptions, TableLock, Use};
@@ -66,6 +66,12 @@ pub(super) struct TableScan<'p> {
     /// Buffers.
     key: Vec<u8>,
     row: Vec<u8>,
+    /// The predicate may have another value for the same row in the next reading.
+    varies: bool,
+    /// This is not the first reading.
+    again: bool,
+    /// A reading that is over, for the next one.
+    spare: Option<Box<engine::Scan>>,
     /// An error that the rows before it go ahead of.
     late: Option<SqlError>,
 }
@@ -114,6 +120,9 @@ impl<'p> TableScan<'p> {
             seed: None,
             key: Vec::new(),
             row: Vec::new(),
+            varies: plan.predicate.as_ref().is_some_and(varies),
+            again: false,
+            spare: None,
             late: None,
         }
     }
@@ -187,12 +196,18 @@ impl<'p> TableScan<'p> {
             let one_value = plan.is_one_value();
             let options = ScanOptions { read: self.options, reverse: plan.reverse, one_value };
             // The table's lock goes before those of its entries, and says that it is still as the plan knows it.
+            let mut spare = self.spare.take();
             let scan = txn.enter_for_read(&tree, self.options).and_then(|()| {
+                if let Some(mut scan) = spare.take()
+                    && txn.scan_again(&mut scan, as_slice(&lower), as_slice(&upper))?
+                {
+                    return Ok(scan);
+                }
                 let tree = db.tree(index.tree);
-                txn.scan(&tree, as_slice(&lower), as_slice(&upper), options)
+                txn.scan(&tree, as_slice(&lower), as_slice(&upper), options).map(Box::new)
             });
             let scan = scan.map_err(|e| engine_error(e, Some(&plan.table), cx))?;
-            self.state = State::Range(Box::new(scan));
+            self.state = State::Range(scan);
             return Ok(());
         }
         let point = plan.range.as_ref().is_some_and(|r| {
@@ -211,6 +226,14 @@ impl<'p> TableScan<'p> {
         let one_value = plan.is_one_value();
         let options = ScanOptions { read: self.options, reverse: plan.reverse, one_value };
         let sample = plan.sample.as_ref().map(|sample| self.page_sample(sample, cx));
+        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
+        if let Some(mut scan) = self.spare.take() {
+            let again = txn.scan_again(&mut scan, as_slice(&lower), as_slice(&upper));
+            if again.map_err(|e| engine_error(e, Some(&plan.table), cx))? {
+                self.state = State::Range(scan);
+                return Ok(());
+            }
+        }
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
         let mut scan = txn
             .scan(&tree, as_slice(&lower), as_slice(&upper), options)
@@ -385,9 +408,18 @@ impl<'p> TableScan<'p> {
         Ok(more || self.next_part(cx)?)
     }
 
+    /// Ends the reading. What it has allocated serves the next one.
+    fn finish(&mut self) {
+        if let State::Range(scan) = std::mem::replace(&mut self.state, State::End)
+            && self.plan.sample.is_none()
+        {
+            self.spare = Some(scan);
+        }
+    }
+
     /// Goes on with another part of the table, in a branch that shares one. False at the end.
     fn next_part(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
-        self.state = State::End;
+        self.finish();
         if cx.parts().is_some() {
             self.start(cx)?;
         }
@@ -440,8 +472,11 @@ impl<'p> TableScan<'p> {
                 None => {
                     if let Some(predicate) = &self.plan.predicate {
                         out.retain(|row| holds(predicate, row, cx))?;
-                        self.make_filter(cx);
-                        readers = self.readers(&layout);
+                        // Who reads few rows, and other ones the next time, has no use for it.
+                        if matches!(self.state, State::Range(_)) || self.again && !self.varies {
+                            self.make_filter(cx);
+                            readers = self.readers(&layout);
+                        }
                     }
                 }
             }
@@ -452,6 +487,15 @@ impl<'p> TableScan<'p> {
         }
         Ok(!out.is_empty())
     }
+}
+
+/// Whether a predicate may have another value for the same row when the scan begins anew.
+fn varies(predicate: &Expr) -> bool {
+    predicate.any(&mut |e| match &e.kind {
+        ExprKind::Param(_) | ExprKind::Var(_) | ExprKind::SubPlan { .. } | ExprKind::Sys(_) => true,
+        ExprKind::Func { func, .. } => func.is_per_row() || !func.is_parallel_safe(),
+        _ => false,
+    })
 }
 
 /// The lock on the whole table that hints ask of a reader.
@@ -606,10 +650,11 @@ impl Operator for TableScan<'_> {
     }
 
     fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.finish();
         self.state = State::Start;
         self.late = None;
-        // What it compares with may have another value now.
-        if self.filter.take().is_some() {
+        self.again = true;
+        if self.varies && self.filter.take().is_some() {
             self.decoded = decoded(self.plan, self.needed.as_deref(), self.plan.predicate.as_ref());
             self.readers = Rc::default();
         }

@@ -30,7 +30,8 @@ fn agree(tree: &Tree, model: &Model) {
     assert_eq!(rows(tree), all);
 }
 
-fn ranges(tree: &Tree, model: &Model, rng: &mut Prng, shape: u64) {
+/// Reads ranges by scans of their own, and by those of both directions that have read others before.
+fn ranges(tree: &Tree, model: &Model, rng: &mut Prng, shape: u64, again: &mut [Scan; 2]) {
     for reverse in [false, true] {
         let (a, b) = (some_key(rng, shape), some_key(rng, shape));
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
@@ -47,14 +48,18 @@ fn ranges(tree: &Tree, model: &Model, rng: &mut Prng, shape: u64) {
         if reverse {
             expect.reverse();
         }
-        let mut scan = tree.scan(lower, upper, reverse);
-        let mut got = Vec::new();
-        while let Some((stamp, key, _)) = scan.next().unwrap() {
-            if !stamp.is_ghost() {
-                got.push(key.to_vec());
+        let again = &mut again[usize::from(reverse)];
+        again.begin_between(lower, upper);
+        for scan in [&mut tree.scan(lower, upper, reverse), again] {
+            let mut got = Vec::new();
+            while let Some((stamp, key, row)) = scan.next().unwrap() {
+                if !stamp.is_ghost() {
+                    assert_eq!(Some(row), model.get(key).map(|row| &row[..]));
+                    got.push(key.to_vec());
+                }
             }
+            assert_eq!(got, expect, "{lower:?} {upper:?} reverse {reverse}");
         }
-        assert_eq!(got, expect, "{lower:?} {upper:?} reverse {reverse}");
     }
 }
 
@@ -66,6 +71,8 @@ fn run(seed: u64, shape: u64, frames: usize, steps: u64) {
     let mut txn = kit.txn();
     txn.purge = seed.is_multiple_of(2);
     let mut hint = LeafHint::default();
+    let mut again =
+        [false, true].map(|reverse| tree.scan(Bound::Unbounded, Bound::Unbounded, reverse));
     let mut row_buf = Vec::new();
     for step in 0..steps {
         let key = some_key(&mut rng, shape);
@@ -104,7 +111,7 @@ fn run(seed: u64, shape: u64, frames: usize, steps: u64) {
             agree(&tree, &model);
         }
         if step % 61 == 0 {
-            ranges(&tree, &model, &mut rng, shape);
+            ranges(&tree, &model, &mut rng, shape, &mut again);
         }
         if step % 1_500 == 0 {
             kit.store.pool().checkpoint_pass(kit.log.tail(), 1_000).unwrap();
