@@ -15,7 +15,7 @@
 use super::raw_layout::RawLayout;
 use crate::cx::Cx;
 use crate::eval::{eval, order, satisfies};
-use binder::ir::{CastMode, CompareOp, Expr, ExprKind};
+use binder::ir::{CastMode, CompareOp, Expr, ExprKind, FuncId};
 use types::collation::Rule;
 use types::{DateTime, Pattern, RowLayout, SqlType, Value};
 
@@ -52,6 +52,7 @@ enum Test {
     /// Equal to one of these, or to none.
     Text {
         column: Column,
+        part: Part,
         any_case: bool,
         list: Vec<(Vec<u8>, Value)>,
         negated: bool,
@@ -70,6 +71,13 @@ enum Test {
 struct Column {
     place: usize,
     nullable: bool,
+}
+
+/// The characters of a text that are looked at.
+#[derive(Clone, Copy)]
+struct Part {
+    skip: usize,
+    count: usize,
 }
 
 /// One whose values are ordered as integers.
@@ -284,12 +292,11 @@ impl Maker<'_, '_, '_> {
         if !matches!(op, CompareOp::Eq | CompareOp::Ne) {
             return None;
         }
-        let ExprKind::Slot(slot) = this.kind else { return None };
-        let (column, _) = self.text(slot)?;
+        let (column, ..) = self.part_of_text(this)?;
         let value = self.value(other)?;
         match value.is_null() {
             true => Some(Test::Known(column, false)),
-            false => self.texts(slot, vec![value], op == CompareOp::Ne),
+            false => self.texts(this, vec![value], op == CompareOp::Ne),
         }
     }
 
@@ -318,12 +325,36 @@ impl Maker<'_, '_, '_> {
             list.sort_unstable();
             return Some(Test::NumberIn { column, list, negated });
         }
-        let ExprKind::Slot(slot) = input.kind else { return None };
-        self.texts(slot, values, negated)
+        self.texts(input, values, negated)
     }
 
-    fn texts(&mut self, slot: u32, values: Vec<Value>, negated: bool) -> Option<Test> {
-        let (column, rule) = self.text(slot)?;
+    /// A column of text, or SUBSTRING or LEFT of one with lengths that no row has a part in.
+    fn part_of_text(&mut self, e: &Expr) -> Option<(Column, Rule, Part)> {
+        let (func, args) = match &e.kind {
+            ExprKind::Slot(slot) => {
+                let (column, rule) = self.text(*slot)?;
+                return Some((column, rule, Part { skip: 0, count: usize::MAX }));
+            }
+            ExprKind::Func { func, args } => (func, args),
+            _ => return None,
+        };
+        let ExprKind::Slot(slot) = args.first()?.kind else { return None };
+        let (column, _) = self.text(slot)?;
+        let mut length = |at: usize| self.value(args.get(at)?)?.as_i64();
+        // Lengths that the functions refuse are left to them.
+        let (from, count) = match func {
+            FuncId::Left => (1, length(1)?),
+            FuncId::Substring => (length(1)?, length(2)?),
+            _ => return None,
+        };
+        let part =
+            Part { skip: usize::try_from(from - 1).ok()?, count: usize::try_from(count).ok()? };
+        // What they make goes by the usual rule, until COLLATE says otherwise.
+        Some((column, Rule::CiAs, part))
+    }
+
+    fn texts(&mut self, this: &Expr, values: Vec<Value>, negated: bool) -> Option<Test> {
+        let (column, rule, part) = self.part_of_text(this)?;
         let mut list = Vec::with_capacity(values.len());
         let mut any_case = None;
         for value in values {
@@ -338,7 +369,7 @@ impl Maker<'_, '_, '_> {
             }
             list.push((text.as_bytes().to_vec(), value.clone()));
         }
-        Some(Test::Text { column, any_case: any_case?, list, negated })
+        Some(Test::Text { column, part, any_case: any_case?, list, negated })
     }
 }
 
@@ -417,6 +448,28 @@ fn of_bound(column: Number, op: CompareOp, value: &Value) -> Option<Test> {
         (false, CompareOp::Gt | CompareOp::Ge) => CompareOp::Gt,
     };
     Some(Test::Number { column, op, bound })
+}
+
+impl Part {
+    /// Of a text of one byte a character.
+    #[inline]
+    fn of_cell(self, cell: &[u8]) -> &[u8] {
+        let rest = &cell[self.skip.min(cell.len())..];
+        &rest[..self.count.min(rest.len())]
+    }
+
+    fn of_value(self, value: Value) -> Value {
+        if self.count == usize::MAX {
+            return value;
+        }
+        match value.as_str() {
+            Some(text) => {
+                let part: String = text.chars().skip(self.skip).take(self.count).collect();
+                Value::str(&part)
+            }
+            None => value,
+        }
+    }
 }
 
 impl Column {
@@ -507,14 +560,15 @@ impl Test {
                 let null = column.place >= columns || layout.layout().is_null(row, column.place);
                 null != *negated
             }
-            Test::Text { column, any_case, list, negated } => {
+            Test::Text { column, part, any_case, list, negated } => {
                 let Some(cell) = text(layout, row, columns, *column) else {
-                    let value = layout.value(row, column.place);
+                    let value = part.of_value(layout.value(row, column.place));
                     let equal = |other: &Value| order(&value, other).map(|o| o.is_eq());
                     return !value.is_null()
                         && list.iter().any(|(_, other)| equal(other) == Some(true)) != *negated;
                 };
                 let Some(cell) = cell else { return false };
+                let cell = part.of_cell(cell);
                 let end = cell.iter().rposition(|b| *b != b' ').map_or(0, |at| at + 1);
                 let cell = &cell[..end];
                 let equal = |other: &[u8]| match any_case {
