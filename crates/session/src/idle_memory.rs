@@ -3,7 +3,7 @@
 //! An allocator keeps what was freed for who asks next; a server that has been busy once would keep it for ever. Giving
 //! it back takes the allocator's locks for some milliseconds, so it is done when the process has had next to no CPU time
 //! since the last look, and when there is much to give. What is counted is bounded ([`runtime::memory::check`]), what the
-//! process has in memory is that and what the allocator keeps: where it comes over the limit, that goes back at once.
+//! process has in memory is that and what the allocator keeps: where it comes near the limit, that goes back at once.
 //! Pages of databases stay: they are a cache, and bounded.
 
 use runtime::{clock, memory};
@@ -11,7 +11,9 @@ use runtime::{clock, memory};
 /// Between two looks.
 const LOOK_NS: u64 = 10_000_000_000;
 /// Between two times that it goes back because there is too much.
-const FULL_NS: u64 = 250_000_000;
+const FULL_NS: u64 = 100_000_000;
+/// There is too much from this part of the limit below it on.
+const FULL_PART: u64 = 16;
 /// An idle process has had less than this part of a CPU.
 const IDLE_PART: u64 = 20;
 /// Less than this is not worth it.
@@ -38,7 +40,8 @@ impl IdleMemory {
         }
         let resident = memory::resident_bytes();
         memory::note_resident(resident);
-        if now.saturating_sub(self.full_ns) >= FULL_NS && resident > memory::limit_bytes() {
+        let limit = memory::limit_bytes();
+        if now.saturating_sub(self.full_ns) >= FULL_NS && resident > limit - limit / FULL_PART {
             memory::give_back();
             self.full_ns = clock::now_ns();
         }
