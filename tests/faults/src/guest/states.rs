@@ -18,6 +18,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use stdx::{Prng, mix64};
 
+/// See [`planted`].
+const PERHAPS_MORE: usize = 5;
+
 /// What a disk is told in.
 pub const CHUNK: usize = 64 << 10;
 
@@ -177,7 +180,8 @@ fn shuffle<T>(items: &mut [T], random: &mut Prng) {
 
 /// So many planted states of a log, at most: all up to a mark by which a session was told that one more of its
 /// transactions is sure, but for one durable write since its mark before. It sent that transaction in between, and log
-/// blocks are written once: with one write in between the transaction is lost for certain, with several perhaps.
+/// blocks are written once: with one write in between the transaction is lost for certain, with several perhaps, the
+/// fewer the sooner. On a busy machine there may be none that is certain: [`PERHAPS_MORE`] times as many then.
 pub fn planted(log: &WriteLog, count: usize, seed: u64) -> Vec<Plan> {
     /// What came since a session's last mark.
     #[derive(Default)]
@@ -210,7 +214,7 @@ pub fn planted(log: &WriteLog, count: usize, seed: u64) -> Vec<Plan> {
                 let only = since.durable.len() == 1 && !since.others;
                 let planted = Some(Planted { entry, certain: only });
                 let plan = Plan { planted, ..Plan::of(epoch, Kind::Replayed(i + 1)) };
-                if only { certain.push(plan) } else { perhaps.push(plan) }
+                if only { certain.push(plan) } else { perhaps.push((since.durable.len(), plan)) }
             }
             Entry::Mark(..) => {}
         }
@@ -218,7 +222,9 @@ pub fn planted(log: &WriteLog, count: usize, seed: u64) -> Vec<Plan> {
     let mut random = Prng::new(mix64(seed ^ 0xb06));
     shuffle(&mut certain, &mut random);
     shuffle(&mut perhaps, &mut random);
-    certain.into_iter().chain(perhaps).take(count).collect()
+    perhaps.sort_by_key(|(durable, _)| *durable);
+    let count = if certain.is_empty() { count * PERHAPS_MORE } else { count };
+    certain.into_iter().chain(perhaps.into_iter().map(|(_, plan)| plan)).take(count).collect()
 }
 
 /// Makes states, each shown before the next is begun.
