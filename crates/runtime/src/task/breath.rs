@@ -117,7 +117,7 @@ impl Breath {
             return true;
         }
         self.0 = STEPS;
-        yield_if_due();
+        let_others();
         !is_stopped()
     }
 }
@@ -126,7 +126,7 @@ impl Breath {
 #[cold]
 #[inline(never)]
 pub fn breathe() -> Result<(), Stopped> {
-    yield_if_due();
+    let_others();
     if is_stopped() {
         return Err(Stopped::Cancelled);
     }
@@ -135,13 +135,9 @@ pub fn breathe() -> Result<(), Stopped> {
 
 /// Lets others go first if the quantum is over, where suspending is allowed: for work that is nobody's request, and for
 /// what goes on to its end whatever becomes of its request.
-pub fn let_others() {
-    yield_if_due();
-}
-
 #[cold]
 #[inline(never)]
-pub(super) fn yield_if_due() {
+pub fn let_others() {
     if may_suspend()
         && let Some(hooks) = HOOKS.get()
     {
@@ -210,7 +206,7 @@ pub fn in_pieces(text: &str, mut take: impl FnMut(&str)) {
     while rest.len() > PIECE_BYTES {
         let (piece, behind) = rest.split_at(stdx::floor_char_boundary(rest, PIECE_BYTES));
         take(piece);
-        yield_if_due();
+        let_others();
         rest = behind;
     }
     take(rest);
@@ -224,7 +220,7 @@ pub fn append_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     while rest.len() > PIECE_BYTES {
         let (piece, behind) = rest.split_at(PIECE_BYTES);
         to.extend_from_slice(piece);
-        yield_if_due();
+        let_others();
         rest = behind;
     }
     to.extend_from_slice(rest);

@@ -4,7 +4,7 @@
 //! that is short never suspends. Where suspending is not allowed ([`super::NoSuspend`], unwinding) nothing suspends: who
 //! drops what a lock keeps says so by a guard.
 
-use super::{breath::yield_if_due, may_suspend};
+use super::{let_others, may_suspend};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -27,7 +27,7 @@ impl<T> Many<T> {
     pub fn each<'a>(&'a self, mut f: impl FnMut(&'a T)) {
         for items in self.0.chunks(ITEMS) {
             items.iter().for_each(&mut f);
-            let_others(items.len());
+            passed(items.len());
         }
     }
 
@@ -36,7 +36,7 @@ impl<T> Many<T> {
         for items in self.0.chunks_mut(ITEMS) {
             let len = items.len();
             items.iter_mut().for_each(&mut f);
-            let_others(len);
+            passed(len);
         }
     }
 
@@ -46,11 +46,11 @@ impl<T> Many<T> {
     }
 }
 
-/// After so many items.
+/// After a stretch of so many items.
 #[inline]
-fn let_others(items: usize) {
+fn passed(items: usize) {
     if items == ITEMS {
-        yield_if_due();
+        let_others();
     }
 }
 
@@ -68,7 +68,7 @@ impl<T> Drop for Many<T> {
 fn drop_slowly<T>(items: &mut Vec<T>) {
     while items.len() > ITEMS {
         items.truncate(items.len() - ITEMS);
-        yield_if_due();
+        let_others();
     }
 }
 
@@ -77,7 +77,7 @@ impl<T: Clone> Clone for Many<T> {
         let mut all = Vec::with_capacity(self.0.len());
         for items in self.0.chunks(ITEMS) {
             all.extend_from_slice(items);
-            let_others(items.len());
+            passed(items.len());
         }
         Many(all)
     }
@@ -126,7 +126,7 @@ impl<T> Extend<T> for Many<T> {
         for item in items {
             self.0.push(item);
             if self.0.len().is_multiple_of(ITEMS) {
-                yield_if_due();
+                let_others();
             }
         }
     }
