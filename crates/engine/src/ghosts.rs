@@ -87,8 +87,7 @@ impl Database {
         }
         let until = begun + TURN_NS;
         let (mut at, mut later) = (0, Vec::new());
-        let in_time = |at| at < PLACES_LEAST || clock::now_ns() < until;
-        while at < places.len() && in_time(at) && self.shared.log.has_room(ROOM) {
+        while at < places.len() && self.goes_on(at, until) {
             let tree = places[at].0;
             let len = places[at..].iter().take_while(|place| place.0 == tree).count();
             let mine = &places[at..at + len];
@@ -116,6 +115,11 @@ impl Database {
         cleaning.later.append(&mut later);
         cleaning.after_ns = now + (SHARE * (now - begun)).min(PAUSE_MOST_NS);
         busy
+    }
+
+    /// Whether a turn that is done with so many places takes another one.
+    fn goes_on(&self, done: usize, until: u64) -> bool {
+        (done < PLACES_LEAST || clock::now_ns() < until) && self.shared.log.has_room(ROOM)
     }
 
     /// Whether all that is known of is cleaned.
@@ -158,7 +162,7 @@ impl Database {
             if done_below.as_ref().is_some_and(|upper| *place.1 < upper[..]) {
                 continue;
             }
-            if i >= PLACES_LEAST && clock::now_ns() >= until || !self.shared.log.has_room(ROOM) {
+            if !self.goes_on(i, until) {
                 turn.done = i;
                 break;
             }

@@ -349,7 +349,7 @@ impl Txn {
         let at = known.unwrap_or_else(|| {
             let beside = memory.durable.then(|| {
                 let kept = part.hints.iter().find(|(id, _)| *id == tree.id());
-                Beside { tree: tree.clone(), hint: kept.map_or_else(Default::default, |k| k.1) }
+                Beside { tree: tree.clone(), hint: kept.map(|(_, hint)| *hint).unwrap_or_default() }
             });
             part.trees.push(Touched { memory: memory.clone(), beside });
             part.trees.len() - 1

@@ -273,14 +273,7 @@ impl Txn {
     /// also on an error: of a doomed one (3998), or when the log refuses; if it refuses while waiting for the disk
     /// the outcome is known only after the database has been opened again.
     pub fn commit(&mut self, durability: Durability) -> Result<Lsn, EngineError> {
-        match self.state {
-            State::Active => {}
-            State::Idle => return Err(EngineError::NoTransaction),
-            State::Doomed => {
-                self.rollback()?;
-                return Err(EngineError::Doomed);
-            }
-        }
+        self.check_commits()?;
         let mut durability = self.db.resolve(durability);
         if let Some(at) = self.fused {
             let timed = CommitTimer::start(durability);
@@ -361,14 +354,7 @@ impl Txn {
     /// [`DbOptions::decided`](crate::DbOptions::decided) whether the transaction has committed. What follows is
     /// [`Txn::commit`], or [`Txn::rollback`]. Suspends. On an error the transaction is over.
     pub fn prepare(&mut self, decision: u128) -> Result<(), EngineError> {
-        match self.state {
-            State::Active => {}
-            State::Idle => return Err(EngineError::NoTransaction),
-            State::Doomed => {
-                self.rollback()?;
-                return Err(EngineError::Doomed);
-            }
-        }
+        self.check_commits()?;
         if !self.has_written() {
             return Ok(());
         }
@@ -383,6 +369,19 @@ impl Txn {
             let _ = self.rollback();
         }
         prepared
+    }
+
+    /// There is a transaction that may commit; a doomed one is over after this.
+    #[inline]
+    fn check_commits(&mut self) -> Result<(), EngineError> {
+        match self.state {
+            State::Active => Ok(()),
+            State::Idle => Err(EngineError::NoTransaction),
+            State::Doomed => {
+                self.rollback()?;
+                Err(EngineError::Doomed)
+            }
+        }
     }
 
     /// Whether it has read or changed memory trees, which end with their own database alone.
