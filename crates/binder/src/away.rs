@@ -107,66 +107,27 @@ impl Bringing<'_> {
     }
 
     fn change(&mut self, change: &mut StmtKind) -> Result<()> {
-        match change {
-            StmtKind::Insert(insert) => {
-                match &mut insert.source {
-                    // Its rows are made of what was brought already, and of defaults over there.
-                    InsertSource::Values(_) => {}
-                    InsertSource::Query { query, .. } => self.rel(&mut query.rel)?,
-                    // It runs here.
-                    InsertSource::Exec { .. } => {}
-                    InsertSource::Changed(_) => return Err(self.refuse("a nested change")),
-                }
-                insert.tracking_context.iter_mut().try_for_each(|e| self.expr(e))?;
-                self.output(insert.output.as_mut())
-            }
-            StmtKind::Update(update) => {
-                self.rel(&mut update.query.rel)?;
-                self.set(&mut update.set)?;
-                update.tracking_context.iter_mut().try_for_each(|e| self.expr(e))?;
-                self.output(update.output.as_mut())
-            }
-            StmtKind::Delete(delete) => {
-                self.rel(&mut delete.query.rel)?;
-                delete.tracking_context.iter_mut().try_for_each(|e| self.expr(e))?;
-                self.output(delete.output.as_mut())
-            }
-            StmtKind::Merge(merge) => {
-                self.rel(&mut merge.query.rel)?;
-                merge.top.iter_mut().try_for_each(|e| self.expr(e))?;
-                for clause in &mut merge.clauses {
-                    clause.condition.iter_mut().try_for_each(|e| self.expr(e))?;
-                    match &mut clause.action {
-                        MergeAction::Update(set) => self.set(set)?,
-                        MergeAction::Insert(row) => {
-                            row.iter_mut().try_for_each(|e| self.expr(e))?
-                        }
-                        MergeAction::Delete => {}
-                    }
-                }
-                merge.tracking_context.iter_mut().try_for_each(|e| self.expr(e))?;
-                self.output(merge.output.as_mut())
-            }
-            StmtKind::Select(select) => self.rel(&mut select.query.rel),
-            _ => Err(self.refuse("this statement")),
+        if change.inner_change().is_some() {
+            return Err(self.refuse("a nested change"));
         }
-    }
-
-    fn set(&mut self, set: &mut [UpdateSet]) -> Result<()> {
-        set.iter_mut().try_for_each(|set| match set {
-            UpdateSet::Column { value, .. }
-            | UpdateSet::Var { value, .. }
-            | UpdateSet::Both { value, .. } => self.expr(value),
-        })
-    }
-
-    fn output(&mut self, output: Option<&mut Output>) -> Result<()> {
-        let Some(output) = output else { return Ok(()) };
-        if output.into.as_ref().is_some_and(|(table, _)| !table.is_private()) {
+        if !matches!(
+            change,
+            StmtKind::Insert(_)
+                | StmtKind::Update(_)
+                | StmtKind::Delete(_)
+                | StmtKind::Merge(_)
+                | StmtKind::Select(_)
+        ) {
+            return Err(self.refuse("this statement"));
+        }
+        let into = change.output().and_then(|output| output.into.as_ref());
+        if into.is_some_and(|(table, _)| !table.is_private()) {
             return Err(self.refuse("OUTPUT INTO a table that is not the session's own"));
         }
-        let exprs = output.columns.iter_mut().chain(&mut output.also);
-        exprs.map(|(_, e)| e).try_for_each(|e| self.expr(e))
+        // What an INSERT makes its rows of was brought already, or is a default over there; EXEC runs here.
+        let (rel, exprs) = parts(change);
+        rel.map_or(Ok(()), |rel| self.rel(rel))?;
+        exprs.into_iter().try_for_each(|e| self.expr(e))
     }
 
     fn expr(&mut self, e: &mut Expr) -> Result<()> {
@@ -226,6 +187,49 @@ impl Bringing<'_> {
     }
 }
 
+/// What a change reads, and the expressions beside it; but those of the rows that an INSERT makes.
+fn parts(change: &mut StmtKind) -> (Option<&mut Rel>, Vec<&mut Expr>) {
+    let mut exprs = Vec::new();
+    let (rel, tracking, output) = match change {
+        StmtKind::Insert(insert) => {
+            let Insert { source, tracking_context, output, .. } = &mut **insert;
+            let rel = match source {
+                InsertSource::Query { query, .. } => Some(&mut query.rel),
+                _ => None,
+            };
+            (rel, tracking_context, output)
+        }
+        StmtKind::Update(update) => {
+            exprs.extend(update.set.iter_mut().map(UpdateSet::value_mut));
+            (Some(&mut update.query.rel), &mut update.tracking_context, &mut update.output)
+        }
+        StmtKind::Delete(delete) => {
+            (Some(&mut delete.query.rel), &mut delete.tracking_context, &mut delete.output)
+        }
+        StmtKind::Merge(merge) => {
+            exprs.extend(merge.top.iter_mut());
+            for clause in &mut merge.clauses {
+                exprs.extend(clause.condition.iter_mut());
+                match &mut clause.action {
+                    MergeAction::Update(set) => {
+                        exprs.extend(set.iter_mut().map(UpdateSet::value_mut))
+                    }
+                    MergeAction::Insert(row) => exprs.extend(row.iter_mut()),
+                    MergeAction::Delete => {}
+                }
+            }
+            (Some(&mut merge.query.rel), &mut merge.tracking_context, &mut merge.output)
+        }
+        StmtKind::Select(select) => return (Some(&mut select.query.rel), exprs),
+        _ => return (None, exprs),
+    };
+    exprs.extend(tracking.as_deref_mut());
+    if let Some(output) = output {
+        exprs.extend(output.columns.iter_mut().chain(&mut output.also).map(|(_, e)| e));
+    }
+    (rel, exprs)
+}
+
 fn reads_row(e: &Expr) -> bool {
     e.any(&mut |e| {
         matches!(
@@ -254,63 +258,19 @@ impl There {
             }
             e.for_each_child_mut(&mut |child| expr(child, first));
         }
-        let each = &mut |e: &mut Expr| expr(e, first);
-        let set = |set: &mut [UpdateSet], each: &mut dyn FnMut(&mut Expr)| {
-            for set in set {
-                match set {
-                    UpdateSet::Column { value, .. }
-                    | UpdateSet::Var { value, .. }
-                    | UpdateSet::Both { value, .. } => each(value),
-                }
+        let mut each = |e: &mut Expr| expr(e, first);
+        if let StmtKind::Insert(insert) = &mut self.change {
+            match &mut insert.source {
+                InsertSource::Values(rows) => rows.iter_mut().flatten().for_each(&mut each),
+                InsertSource::Query { row, .. } => row.iter_mut().for_each(&mut each),
+                InsertSource::Exec { .. } | InsertSource::Changed(_) => {}
             }
-        };
-        let output = |output: &mut Option<Output>, each: &mut dyn FnMut(&mut Expr)| {
-            if let Some(output) = output {
-                let exprs = output.columns.iter_mut().chain(&mut output.also);
-                exprs.for_each(|(_, e)| each(e));
-            }
-        };
-        match &mut self.change {
-            StmtKind::Insert(insert) => {
-                match &mut insert.source {
-                    InsertSource::Values(rows) => rows.iter_mut().flatten().for_each(&mut *each),
-                    InsertSource::Query { query, row } => {
-                        query.rel.walk_exprs_mut(each);
-                        row.iter_mut().for_each(&mut *each);
-                    }
-                    InsertSource::Exec { .. } | InsertSource::Changed(_) => {}
-                }
-                insert.tracking_context.iter_mut().for_each(|e| each(e));
-                output(&mut insert.output, each);
-            }
-            StmtKind::Update(update) => {
-                update.query.rel.walk_exprs_mut(each);
-                set(&mut update.set, each);
-                update.tracking_context.iter_mut().for_each(|e| each(e));
-                output(&mut update.output, each);
-            }
-            StmtKind::Delete(delete) => {
-                delete.query.rel.walk_exprs_mut(each);
-                delete.tracking_context.iter_mut().for_each(|e| each(e));
-                output(&mut delete.output, each);
-            }
-            StmtKind::Merge(merge) => {
-                merge.query.rel.walk_exprs_mut(each);
-                merge.top.iter_mut().for_each(&mut *each);
-                for clause in &mut merge.clauses {
-                    clause.condition.iter_mut().for_each(&mut *each);
-                    match &mut clause.action {
-                        MergeAction::Update(changes) => set(changes, each),
-                        MergeAction::Insert(row) => row.iter_mut().for_each(&mut *each),
-                        MergeAction::Delete => {}
-                    }
-                }
-                merge.tracking_context.iter_mut().for_each(|e| each(e));
-                output(&mut merge.output, each);
-            }
-            StmtKind::Select(select) => select.query.rel.walk_exprs_mut(each),
-            _ => {}
         }
+        let (rel, exprs) = parts(&mut self.change);
+        if let Some(rel) = rel {
+            rel.walk_exprs_mut(&mut each);
+        }
+        exprs.into_iter().for_each(each);
     }
 
     /// The table that is changed; none of SELECT INTO.

@@ -107,10 +107,8 @@ impl Binder<'_> {
             (Some((table, ordinals, check, view)), _) => (table, Some(ordinals), check, view),
             (None, Some(instead)) => (instead.table.clone(), None, None, None),
             (None, None) => {
-                if let ast::Target::Table { name, .. } = &insert.target {
-                    let database = self.other_database(name);
-                    self.goes_to(database);
-                }
+                let database = self.database_of(&insert.target);
+                self.goes_to(database);
                 (self.target(&insert.target)?.0, None, None, None)
             }
         };

@@ -21,10 +21,7 @@ impl Binder<'_> {
         self.push_ctes(&merge.with);
         let maxdop = self.query_hints(&merge.option)?;
         check_clauses(&merge.clauses)?;
-        let database = match &merge.target {
-            ast::Target::Table { name, .. } => self.other_database(name),
-            ast::Target::Variable(_) => None,
-        };
+        let database = self.database_of(&merge.target);
         self.goes_to(database.clone());
         let (table, hints) = self.target(&merge.target)?;
         self.check_history(&table, 13562)?;

@@ -301,7 +301,7 @@ pub(crate) fn check_function(
 ) -> Result<()> {
     let line = create.name.span.line.max(1);
     crate::native::check_function(create, names)?;
-    if create.name.name.value.starts_with('#') {
+    if crate::define::is_temporary(&create.name.name.value) {
         return Err(BindError::new(
             1062,
             15,

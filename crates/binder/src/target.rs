@@ -186,7 +186,8 @@ impl Binder<'_> {
         Ok(ChangeSource { table, hints, rel, locator, old, tables, mapped, instead: None, check })
     }
 
-    fn database_of(&self, target: &ast::Target) -> Option<Arc<str>> {
+    /// The database that the target names, when its table is of another one.
+    pub(crate) fn database_of(&self, target: &ast::Target) -> Option<Arc<str>> {
         match target {
             ast::Target::Table { name, .. } => self.other_database(name),
             ast::Target::Variable(_) => None,

@@ -549,6 +549,14 @@ impl UpdateSet {
             | UpdateSet::Both { value, .. } => value,
         }
     }
+
+    pub fn value_mut(&mut self) -> &mut Expr {
+        match self {
+            UpdateSet::Column { value, .. }
+            | UpdateSet::Var { value, .. }
+            | UpdateSet::Both { value, .. } => value,
+        }
+    }
 }
 
 /// What of an OUTPUT the client gets: the `columns`, or, where these go `into` a table, what stands in a second one
