@@ -6,14 +6,14 @@
 //! asks of it, is of there (`binder::ir::There`).
 
 use crate::code::Code;
-use crate::plan::{self, Body, Called, CodeState, Planned, ThereBody};
+use crate::plan::{Body, CodeState, Planned, ThereBody};
 use crate::statement::Outcome;
 use crate::vm::Vm;
 use binder::ddl::Ddl;
 use binder::ir::{StmtKind, There};
 use executor::{Command, SqlError};
 use planner::InsertSource;
-use session_state::Halted;
+use session_state::{Halted, NamesVersion};
 use syntax::ast::ObjectName;
 use types::Value;
 
@@ -71,9 +71,13 @@ impl Vm<'_> {
         let ThereBody { bound, planned: kept, .. } = there;
         self.in_database(&bound.database, |vm| {
             let version = vm.names_version();
-            let mut planned = match kept.take().filter(|planned| planned.version == version) {
+            let engine = &vm.state.database.engine;
+            let current = kept.take_if(|planned| {
+                planned.version == version && !planned.watch.is_outdated(engine)
+            });
+            let mut planned = match current {
                 Some(planned) => planned,
-                None => vm.plan_there(bound, code, frame)?,
+                None => vm.plan_there(bound, version, code, frame)?,
             };
             let done = match (rows, &mut planned.body) {
                 (Some(rows), Body::Insert(insert, kept)) => match &insert.source {
@@ -93,6 +97,7 @@ impl Vm<'_> {
     fn plan_there(
         &mut self,
         bound: &There,
+        version: NamesVersion,
         code: &Code,
         frame: &[Value],
     ) -> Result<Box<Planned>, SqlError> {
@@ -106,29 +111,8 @@ impl Vm<'_> {
                 return Err(error);
             }
         }
-        let mut change = &bound.change;
-        let masked;
-        if self.state.identity.is_limited() {
-            // Modules here own nothing there.
-            self.commands().check_statement(change, 0)?;
-            masked = self.commands().masked(change);
-            change = masked.as_ref().unwrap_or(change);
-        }
-        if code.name.is_none()
-            && let Some(verb) = session_state::needs_settings(change)
-        {
-            session_state::check_settings(&self.state.options, verb)?;
-        }
-        let watch = self.commands().prepare_statistics(change);
-        let known = self.known(change, code, frame);
-        let body = plan::plan(change, &known, &self.state.database.engine);
-        Ok(Box::new(Planned {
-            version: self.names_version(),
-            private: None,
-            watch,
-            body,
-            called: Called::default(),
-        }))
+        // Modules here own nothing there.
+        self.plan_bound(&bound.change, 0, (version, None), code, frame)
     }
 
     /// Runs statement `index`, which defines in another database: 2702, 3701.

@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
 use crate::named_database;
-use crate::plan::{self, Body, Called, CodeState, Planned, ThereBody};
+use crate::plan::{self, Body, Called, CodeState, Planned, ThereBody, Version};
 use crate::textsize::Cut;
 use crate::vm::Vm;
 use binder::ir::{OutputColumn, QueryHints, StmtKind, UpdateSet};
@@ -355,9 +355,9 @@ impl Vm<'_> {
             self.state.follow_identity(&*self.host);
             version = self.names_version();
         }
-        let (bound, masked);
+        let bound;
         let mut private = None;
-        let mut kind = match &statement.source {
+        let kind = match &statement.source {
             // What the batch was compiled with may be stale by now, or never was bound.
             Some(source) => {
                 let names = SessionNames::new(self.state, self.host);
@@ -368,8 +368,22 @@ impl Vm<'_> {
             }
             None => &statement.kind,
         };
+        self.plan_bound(kind, code.object_id, (version, private), code, frame)
+    }
+
+    /// Plans a bound statement under the names that bound it, if it may run; `module` owns what it reaches by its owner.
+    pub(crate) fn plan_bound(
+        &mut self,
+        bound: &StmtKind,
+        module: i32,
+        (version, private): Version,
+        code: &Code,
+        frame: &[Value],
+    ) -> Result<Box<Planned>, SqlError> {
+        let masked;
+        let mut kind = bound;
         if self.state.identity.is_limited() {
-            self.commands().check_statement(kind, code.object_id)?;
+            self.commands().check_statement(kind, module)?;
             masked = self.commands().masked(kind);
             kind = masked.as_ref().unwrap_or(kind);
         }
@@ -386,7 +400,7 @@ impl Vm<'_> {
             StmtKind::There(there) => {
                 if self.state.identity.is_limited() {
                     for expr in &there.here {
-                        self.commands().check_expr(expr, code.object_id)?;
+                        self.commands().check_expr(expr, module)?;
                     }
                 }
                 Body::There(ThereBody::new(there, frame.len()))
