@@ -140,44 +140,40 @@ impl Commands<'_> {
     #[cold]
     pub fn check_types(&mut self, types: &[i32], module: i32) -> Result<(), SqlError> {
         let chain = self.chain_owner(module);
-        let (catalog, scope) = (&self.state.database.catalog, self.state.definitions());
-        let access = self.state.identity.access();
-        for id in types {
-            let Some(object) = catalog.object_in(scope, *id) else { continue };
-            let target = object_target(access, &object);
-            let chained = chain.is_some() && chain == access.owner(target);
-            if !chained && !access.allows(Permission::Execute, target) {
-                return Err(self.denied_type(Permission::Execute, &object));
-            }
-        }
-        Ok(())
+        types.iter().try_for_each(|id| self.check_type(*id, Permission::Execute, chain))
     }
 
     /// REFERENCES of the alias types that a table's columns are of; 229.
     pub(crate) fn check_column_types(
         &self,
-        aliases: impl Iterator<Item = i32>,
+        mut aliases: impl Iterator<Item = i32>,
     ) -> Result<(), SqlError> {
         if !self.state.identity.is_limited() {
             return Ok(());
         }
-        let (catalog, scope) = (&self.state.database.catalog, self.state.definitions());
-        let access = self.state.identity.access();
-        for id in aliases {
-            let Some(object) = catalog.object_in(scope, id) else { continue };
-            if !access.allows(Permission::References, object_target(access, &object)) {
-                return Err(self.denied_type(Permission::References, &object));
-            }
-        }
-        Ok(())
+        aliases.try_for_each(|id| self.check_type(id, Permission::References, None))
     }
 
-    fn denied_type(&self, permission: Permission, object: &ObjectRef) -> SqlError {
-        let (name, schema) = match object {
+    /// 229 for a type of the database without that permission; `chain`: whose own types need none.
+    fn check_type(
+        &self,
+        id: i32,
+        permission: Permission,
+        chain: Option<i32>,
+    ) -> Result<(), SqlError> {
+        let (catalog, scope) = (&self.state.database.catalog, self.state.definitions());
+        let access = self.state.identity.access();
+        let Some(object) = catalog.object_in(scope, id) else { return Ok(()) };
+        let target = object_target(access, &object);
+        let chained = chain.is_some() && chain == access.owner(target);
+        if chained || access.allows(permission, target) {
+            return Ok(());
+        }
+        let (name, schema) = match &object {
             ObjectRef::Procedure(module) => (&module.name, &module.schema),
             ObjectRef::Table(table) => (&table.name, &table.schema),
         };
-        self.denied(permission, name, schema)
+        Err(self.denied(permission, name, schema))
     }
 
     /// 229.

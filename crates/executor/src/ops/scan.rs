@@ -196,15 +196,10 @@ impl<'p> TableScan<'p> {
             let one_value = plan.is_one_value();
             let options = ScanOptions { read: self.options, reverse: plan.reverse, one_value };
             // The table's lock goes before those of its entries, and says that it is still as the plan knows it.
-            let mut spare = self.spare.take();
+            let spare = self.spare.take();
             let scan = txn.enter_for_read(&tree, self.options).and_then(|()| {
-                if let Some(mut scan) = spare.take()
-                    && txn.scan_again(&mut scan, as_slice(&lower), as_slice(&upper))?
-                {
-                    return Ok(scan);
-                }
-                let tree = db.tree(index.tree);
-                txn.scan(&tree, as_slice(&lower), as_slice(&upper), options).map(Box::new)
+                let bounds = (as_slice(&lower), as_slice(&upper));
+                begin(spare, txn, || db.tree(index.tree), bounds, options)
             });
             let scan = scan.map_err(|e| engine_error(e, Some(&plan.table), cx))?;
             self.state = State::Range(scan);
@@ -227,21 +222,13 @@ impl<'p> TableScan<'p> {
         let options = ScanOptions { read: self.options, reverse: plan.reverse, one_value };
         let sample = plan.sample.as_ref().map(|sample| self.page_sample(sample, cx));
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
-        if let Some(mut scan) = self.spare.take() {
-            let again = txn.scan_again(&mut scan, as_slice(&lower), as_slice(&upper));
-            if again.map_err(|e| engine_error(e, Some(&plan.table), cx))? {
-                self.state = State::Range(scan);
-                return Ok(());
-            }
-        }
-        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
-        let mut scan = txn
-            .scan(&tree, as_slice(&lower), as_slice(&upper), options)
+        let bounds = (as_slice(&lower), as_slice(&upper));
+        let mut scan = begin(self.spare.take(), txn, || tree.clone(), bounds, options)
             .map_err(|e| engine_error(e, Some(&plan.table), cx))?;
         if let Some(sample) = sample {
             scan.sample(sample);
         }
-        self.state = State::Range(Box::new(scan));
+        self.state = State::Range(scan);
         Ok(())
     }
 
@@ -487,6 +474,22 @@ impl<'p> TableScan<'p> {
         }
         Ok(!out.is_empty())
     }
+}
+
+/// Begins a reading between two keys: in the memory of one that is over, where there is one that can begin anew.
+fn begin(
+    spare: Option<Box<engine::Scan>>,
+    txn: &mut engine::Txn,
+    tree: impl FnOnce() -> engine::Tree,
+    (lower, upper): (Bound<&[u8]>, Bound<&[u8]>),
+    options: ScanOptions,
+) -> Result<Box<engine::Scan>, engine::EngineError> {
+    if let Some(mut scan) = spare
+        && txn.scan_again(&mut scan, lower, upper)?
+    {
+        return Ok(scan);
+    }
+    txn.scan(&tree(), lower, upper, options).map(Box::new)
 }
 
 /// Whether a predicate may have another value for the same row when the scan begins anew.
