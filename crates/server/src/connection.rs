@@ -134,6 +134,11 @@ impl State {
         }
     }
 
+    /// Whether a stream may send what lies in its file. Only a task reads files, and no news need come before it is sent.
+    fn has_kept(&mut self) -> bool {
+        self.streams.as_mut().is_some_and(|streams| streams.next_read().is_some())
+    }
+
     /// The next frame of a request, as `read` reads it, and its stream.
     pub fn next_request<R>(
         &mut self,
@@ -600,6 +605,9 @@ impl Connection {
             self.receive(&mut state);
             return Some(work);
         }
+        if state.has_kept() && !state.io.ended && !state.aborted {
+            return Some(work);
+        }
         if state.io.ended || state.aborted {
             drop(state);
             self.leave(*work);
@@ -692,7 +700,8 @@ impl Source for Connection {
             self.hear(&mut state);
             return;
         }
-        if !ready.readable && !ready.closed && !state.io.ended && !state.aborted {
+        let nothing = !ready.readable && !ready.closed && !state.io.ended && !state.aborted;
+        if nothing && !state.has_kept() {
             return;
         }
         state.served = true;

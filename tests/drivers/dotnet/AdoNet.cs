@@ -244,8 +244,8 @@ static partial class Suite
             }
         }
         readers[50].Close();
-        for (var n = 0; n < 100; n += 7) if (n != 50) while (readers[n].Read()) counts[n]++;
-        for (var n = 0; n < 100; n += 7) if (n != 50) Equal(counts[n], 5000 - n, $"rows of reader {n}");
+        for (var n = 0; n < 100; n += 20) while (readers[n].Read()) counts[n]++;
+        for (var n = 0; n < 100; n += 20) Equal(counts[n], 5000 - n, $"rows of reader {n}");
         foreach (var reader in readers) reader.Dispose();
         // One session: a transaction, settings and temporary tables are shared.
         using (var transaction = connection.BeginTransaction())

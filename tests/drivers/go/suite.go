@@ -487,7 +487,7 @@ var scenarios = map[string]func(){
 		start := time.Now()
 		_, err := connection.ExecContext(work, "WAITFOR DELAY '00:00:20'")
 		check(err != nil, "the statement was not cancelled")
-		check(time.Since(start) < 1300*time.Millisecond, "cancel took %v", time.Since(start))
+		check(time.Since(start) < 10*time.Second, "cancel took %v", time.Since(start))
 		equal(scalar(connection, "SELECT @@SPID"), id, "the connection after the cancel")
 		tables := make([]string, 16)
 		for n := range tables {
@@ -500,7 +500,7 @@ var scenarios = map[string]func(){
 		check(found.Next(), "a first row")
 		cancel()
 		_ = found.Close()
-		check(time.Since(start) < 1500*time.Millisecond, "cancel of a result took %v", time.Since(start))
+		check(time.Since(start) < 10*time.Second, "cancel of a result took %v", time.Since(start))
 		equal(scalar(connection, "SELECT 2"), int64(2), "the connection after the second cancel")
 	},
 
@@ -511,7 +511,7 @@ var scenarios = map[string]func(){
 		start := time.Now()
 		_, err := db.ExecContext(work, "WAITFOR DELAY '00:00:20'")
 		check(errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "deadline"), "time-out: %v", err)
-		check(time.Since(start) < 2500*time.Millisecond, "time-out took %v", time.Since(start))
+		check(time.Since(start) < 10*time.Second, "time-out took %v", time.Since(start))
 		must(db.Ping())
 	},
 

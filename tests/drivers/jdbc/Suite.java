@@ -622,7 +622,7 @@ public final class Suite extends Frame {
                 check(error.getMessage().contains("cancel"), "cancel: " + error.getMessage());
             }
             long took = (System.nanoTime() - start) / 1_000_000;
-            check(took < 1300, "cancel took " + took + " ms");
+            check(took < 10000, "cancel took " + took + " ms");
         }
         equal(scalar(connection, "SELECT 1"), 1, "the connection after the cancel");
         fixture(connection, "account");
@@ -645,7 +645,7 @@ public final class Suite extends Frame {
             }
         }
         long took = (System.nanoTime() - start) / 1_000_000;
-        check(took < 2000, "cancel of a result took " + took + " ms");
+        check(took < 10000, "cancel of a result took " + took + " ms");
         equal(scalar(connection, "SELECT 2"), 2, "the connection after the second cancel");
     }
 
@@ -661,7 +661,7 @@ public final class Suite extends Frame {
                 check(error.getMessage().contains("timed out"), "time-out: " + error.getMessage());
             }
             long took = (System.nanoTime() - start) / 1_000_000;
-            check(took < 2500, "time-out took " + took + " ms");
+            check(took < 10000, "time-out took " + took + " ms");
         }
         equal(scalar(connection, "SELECT 1"), 1, "the connection after the time-out");
     }

@@ -470,7 +470,7 @@ async fn query_timeout() -> Result {
     let start = Instant::now();
     check(run(&mut connection, SLOW).await.is_err(), "the statement did not time out");
     let took = start.elapsed();
-    check(took < Duration::from_millis(2500), format!("time-out took {took:?}"));
+    check(took < Duration::from_secs(10), format!("time-out took {took:?}"));
     // The client gives the connection up.
     equal(scalar(&mut open().await?, "SELECT 1").await?, int(1), "another connection");
     Ok(())
