@@ -457,7 +457,8 @@ impl<'a> Binder<'a> {
                 named = true;
                 hits.extend(table.columns.iter().filter(|k| {
                     k.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
-                        || (k.identity.is_some() && c.name.is("$identity"))
+                        || (k.identity.is_some()
+                            && (c.name.is("$identity") || c.name.is("identitycol")))
                 }));
             }
             match hits.len() {

@@ -142,6 +142,7 @@ impl Binder<'_> {
             (ast::InsertSource::Values(rows), _) => {
                 let mut out = Vec::with_capacity(rows.len());
                 for row in rows {
+                    self.check_identity_given(insert, &table, row.len(), width)?;
                     self.check_width(row.len(), width, listed, (109, 110))?;
                     let mut values = Vec::with_capacity(row.len());
                     for value in row {
@@ -168,6 +169,7 @@ impl Binder<'_> {
                 if let Some(top) = &insert.top {
                     query.rel = self.top(query.rel, top, Vec::new())?;
                 }
+                self.check_identity_given(insert, &table, query.output.len(), width)?;
                 self.check_width(query.output.len(), width, listed, (120, 121))?;
                 // NULL itself in the list of the SELECT takes the column's type; that of a derived table or of a UNION has
                 // become an int by then.
@@ -333,6 +335,28 @@ impl Binder<'_> {
             ordinals.push(Some(ordinal));
         }
         Ok(ordinals)
+    }
+
+    /// 8101: without a list of columns, a value for each column and one more, which is the identity column's.
+    fn check_identity_given(
+        &self,
+        insert: &ast::Insert,
+        table: &TableDef,
+        values: usize,
+        width: usize,
+    ) -> Result<()> {
+        if !insert.columns.is_empty() || values != width + 1 || table.identity().is_none() {
+            return Ok(());
+        }
+        let shown = match &insert.target {
+            ast::Target::Table { name, .. } => name.to_string(),
+            ast::Target::Variable(variable) => variable.name.clone(),
+        };
+        let text = format!(
+            "An explicit value for the identity column in table '{shown}' can only be specified when a column list is \
+             used and IDENTITY_INSERT is ON."
+        );
+        Err(self.error(8101, text))
     }
 
     pub fn check_width(

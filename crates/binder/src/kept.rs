@@ -16,7 +16,16 @@ pub(crate) fn definition(def: &ProcedureDef) -> Option<StatementKind> {
     statement(&def.text, def.quoted_identifier)
 }
 
-/// The same where its text holds a word, given in upper case: of the others nothing is parsed.
+/// The first statement of a text that holds a word, given in upper case: of the others nothing is parsed.
+pub(crate) fn statement_with(
+    text: &str,
+    quoted_identifier: bool,
+    word: &str,
+) -> Option<StatementKind> {
+    text.to_ascii_uppercase().contains(word).then(|| statement(text, quoted_identifier)).flatten()
+}
+
+/// What made a module whose text holds a word, given in upper case.
 pub(crate) fn definition_with(def: &ProcedureDef, word: &str) -> Option<StatementKind> {
-    def.text.to_ascii_uppercase().contains(word).then(|| definition(def)).flatten()
+    statement_with(&def.text, def.quoted_identifier, word)
 }

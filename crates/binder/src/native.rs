@@ -30,12 +30,17 @@ pub fn is_native(options: &[String]) -> bool {
 
 /// Was a module made WITH that option ([`NATIVE`], `SCHEMABINDING`)?
 pub fn has_option(def: &ProcedureDef, option: &str) -> bool {
+    text_has_option(&def.text, def.quoted_identifier, option)
+}
+
+/// Has a module of that text it?
+pub fn text_has_option(text: &str, quoted_identifier: bool, option: &str) -> bool {
     let has = |options: &[String]| options.iter().any(|o| o == option);
-    match kept::definition_with(def, option) {
+    match kept::statement_with(text, quoted_identifier, option) {
         Some(S::CreateProcedure(create)) => has(&create.options),
         Some(S::CreateFunction(create)) => has(&create.options),
         Some(S::CreateTrigger(create)) => has(&create.options),
-        Some(S::CreateView(create)) => option == "SCHEMABINDING" && create.schemabinding,
+        Some(S::CreateView(create)) => has(&create.options),
         _ => false,
     }
 }

@@ -178,6 +178,10 @@ impl Binder<'_> {
                 }
                 ast::SelectItem::Expr { expr, alias } => {
                     let bound = self.expr(expr)?;
+                    if bound.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. })) {
+                        let text = "Subqueries are not allowed in the OUTPUT clause.";
+                        return Err(BindError::new(10705, 15, expr.span.line.max(1), text));
+                    }
                     let name = match (&alias, &expr.kind) {
                         (Some(alias), _) => Some(alias.value.clone()),
                         (None, ast::ExprKind::Column(c)) => Some(c.name.value.clone()),

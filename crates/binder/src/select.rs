@@ -621,8 +621,26 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// ORDER BY items: positions and aliases of the list, or expressions.
+    /// ORDER BY items: positions and aliases of the list, or expressions. 169: an item comes once.
     fn order_keys(&mut self, order_by: &[ast::OrderItem], items: &[Item]) -> Result<Vec<Key>> {
+        let keys = self.every_order_key(order_by, items)?;
+        for (at, key) in keys.iter().enumerate() {
+            let Key::Item(item, _) = key else { continue };
+            if keys[..at].iter().any(|before| matches!(before, Key::Item(i, _) if i == item)) {
+                return Err(BindError::new(
+                    169,
+                    15,
+                    order_by[at].expr.span.line.max(1),
+                    "A column has been specified more than once in the order by list. Columns in the order by list \
+                     must be unique.",
+                ));
+            }
+        }
+        Ok(keys)
+    }
+
+    /// 108, 209, 408, 1008.
+    fn every_order_key(&mut self, order_by: &[ast::OrderItem], items: &[Item]) -> Result<Vec<Key>> {
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
             let line = item.expr.span.line.max(1);
@@ -655,11 +673,29 @@ impl Binder<'_> {
                         ),
                     ));
                 }
+                ast::ExprKind::Variable(_) => {
+                    return Err(BindError::new(
+                        1008,
+                        16,
+                        line,
+                        format!(
+                            "The SELECT item identified by the ORDER BY number {} contains a variable as part of \
+                             the expression identifying a column position. Variables are only allowed when \
+                             ordering by an expression referencing a column name.",
+                            keys.len() + 1
+                        ),
+                    ));
+                }
                 ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
-                    let named = items.iter().position(|i| {
+                    let is_named = |i: &Item| {
                         i.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
-                    });
-                    if let Some(i) = named {
+                    };
+                    let mut named = (0..items.len()).filter(|i| is_named(&items[*i]));
+                    if let Some(i) = named.next() {
+                        if named.next().is_some() {
+                            let text = format!("Ambiguous column name '{}'.", c.name.value);
+                            return Err(BindError::new(209, 16, line, text));
+                        }
                         keys.push(Key::Item(i, item.descending));
                         continue;
                     }

@@ -3,6 +3,8 @@
 //! Errors: 13600 to 13620 for JSON, 6809 and 6850 to 6852 for XML. Sources: SQL documentation, "FOR JSON", "FOR XML",
 //! "Columns with a name / without a name" (FOR XML PATH), OPENJSON.
 
+mod explicit;
+
 use std::sync::Arc;
 
 use syntax::ast;
@@ -63,7 +65,11 @@ impl Binder<'_> {
         }
         let mut spec = SerializeSpec {
             xml: clause.xml,
-            auto,
+            nesting: match clause.mode {
+                ast::ForMode::Auto => Nesting::Levels,
+                ast::ForMode::Path => Nesting::Paths,
+                ast::ForMode::Raw | ast::ForMode::Explicit => Nesting::Flat,
+            },
             row: match (&clause.row, clause.mode) {
                 (Some(row), _) => row.clone(),
                 (None, _) => "row".into(),
@@ -85,7 +91,11 @@ impl Binder<'_> {
                  XML serialization.",
             ));
         }
-        for column in &query.output {
+        let explicit = clause.mode == ast::ForMode::Explicit;
+        if explicit {
+            explicit::shape(&mut spec, &query.output, &clause.namespaces, line)?;
+        }
+        for column in query.output.iter().filter(|_| !explicit) {
             let name = column.name.as_deref().unwrap_or("");
             let raw = match clause.xml {
                 true => column.ty == SqlType::Xml,
@@ -98,8 +108,25 @@ impl Binder<'_> {
                 list: false,
                 node: SerialNode::Text,
                 level: 0,
+                nil: false,
                 ty: column.ty,
             };
+            if clause.xml
+                && clause.mode == ast::ForMode::Raw
+                && !clause.base64
+                && matches!(column.ty, SqlType::Binary(_) | SqlType::VarBinary(_))
+            {
+                return Err(BindError::new(
+                    6829,
+                    16,
+                    line,
+                    format!(
+                        "FOR XML EXPLICIT and RAW modes currently do not support addressing binary data as \
+                         URLs in column '{name}'. Remove the column, or use the BINARY BASE64 mode, or \
+                         create the URL directly using the 'dbobject/TABLE[@PK1=\"V1\"]/@COLUMN' syntax."
+                    ),
+                ));
+            }
             if auto {
                 let table = tables.iter().find(|t| t.columns.iter().any(|c| c.id == column.id));
                 if let Some(table) = table {
@@ -129,6 +156,7 @@ impl Binder<'_> {
                     if !name.is_empty() {
                         made.path = vec![xml_name(name, &clause.namespaces)];
                         made.attribute = !spec.elements && !raw;
+                        once(&spec.columns, &made, name, line)?;
                     }
                 }
                 (false, mode) => {
@@ -178,7 +206,7 @@ impl Binder<'_> {
         if auto && spec.levels.is_empty() {
             spec.levels.push(tables[0].name.clone());
         }
-        if spec.xml {
+        if spec.xml && !explicit {
             attributes_first(&spec.columns, &query.output, line)?;
             spec.levels.iter_mut().for_each(|l| *l = xml_name(l, &clause.namespaces));
         }
@@ -470,6 +498,23 @@ fn xml_name(name: &str, namespaces: &[(String, String)]) -> String {
         }
     }
     out
+}
+
+/// 6810: an attribute comes once.
+fn once(before: &[SerialColumn], made: &SerialColumn, name: &str, line: u32) -> Result<()> {
+    let same = |c: &SerialColumn| c.attribute && c.level == made.level && c.path == made.path;
+    match made.attribute && before.iter().any(same) {
+        true => Err(BindError::new(
+            6810,
+            16,
+            line,
+            format!(
+                "Column name '{name}' is repeated. The same attribute cannot be generated more than once on the \
+                 same XML tag."
+            ),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// 6852: an attribute after something else inside the same element.

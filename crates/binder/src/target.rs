@@ -93,8 +93,9 @@ impl Binder<'_> {
                     (vec![name], v.name.clone(), v.span.line.max(1))
                 }
             };
-            let (first, source) = match self.find_target(&parts, &shown, line, &source) {
+            let (first, source) = match self.find_target(&parts, &shown, line, from, &source) {
                 Ok(first) => (first, source),
+                Err(error) if error.number == AMBIGUOUS => return Err(error),
                 // A target that FROM does not name is one more table of it.
                 Err(error) => {
                     let Ok((table, _)) = self.target(target) else { return Err(error) };
@@ -194,12 +195,13 @@ impl Binder<'_> {
         }
     }
 
-    /// The first column's id of the FROM item that the target names (alias, else table); 208.
+    /// The first column's id of the FROM item that the target names (alias, else table); 208, 8154.
     fn find_target(
         &self,
         parts: &[ast::Ident],
         shown: &str,
         line: u32,
+        from: &[ast::TableRef],
         Source { rel, tables }: &Source,
     ) -> Result<ColId> {
         let name = parts.last().map_or("", |part| &part.value);
@@ -211,6 +213,20 @@ impl Binder<'_> {
             return Ok(found.columns[0].id);
         }
         // Under an alias the table still answers to its own name, if it is there once.
+        let mut aliases = Vec::new();
+        aliases_of(from, name, &mut aliases);
+        match aliases[..] {
+            [] => {}
+            [alias] => {
+                if let Some(found) = tables.iter().find(|t| catalog::same_name(&t.name, alias)) {
+                    return Ok(found.columns[0].id);
+                }
+            }
+            _ => {
+                let text = format!("The table '{shown}' is ambiguous.");
+                return Err(BindError::new(AMBIGUOUS, 16, line, text));
+            }
+        }
         let mut gets = Vec::new();
         tables_of(rel, &mut gets);
         gets.retain(|get| catalog::same_name(&get.table.name, name));
@@ -218,6 +234,32 @@ impl Binder<'_> {
             return Ok(get.columns[0]);
         }
         Err(BindError::invalid_object(shown, line))
+    }
+}
+
+/// A target that several sources of FROM could be.
+const AMBIGUOUS: i32 = 8154;
+
+/// The aliases that FROM gives to a table or table variable of the name.
+fn aliases_of<'f>(from: &'f [ast::TableRef], wanted: &str, out: &mut Vec<&'f str>) {
+    for item in from {
+        match item {
+            ast::TableRef::Named { name, alias: Some(alias), .. }
+                if catalog::same_name(&name.name.value, wanted) =>
+            {
+                out.push(&alias.value);
+            }
+            ast::TableRef::Variable { name, alias: Some(alias) }
+                if catalog::same_name(&name.name, wanted) =>
+            {
+                out.push(&alias.value);
+            }
+            ast::TableRef::Join { left, right, .. } => {
+                aliases_of(std::slice::from_ref(left), wanted, out);
+                aliases_of(std::slice::from_ref(right), wanted, out);
+            }
+            _ => {}
+        }
     }
 }
 

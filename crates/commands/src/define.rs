@@ -2,6 +2,7 @@
 
 mod change;
 pub(crate) mod ddl_trigger;
+mod dependents;
 mod global_tables;
 pub mod native;
 mod partition;
@@ -17,13 +18,14 @@ mod user_types;
 
 use crate::Commands;
 use crate::define::change::writer;
+use crate::define::dependents::Bound;
 use crate::define::security_policy::calls;
 use crate::refusals::{cannot_drop, database_denied, no_object};
 use binder::ObjectName;
 use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
 use catalog::{
-    Catalog, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PredicateDef, PutMode, TableDef,
-    TableSpec, Temporal,
+    Catalog, CatalogError, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PredicateDef,
+    ProcedureDef, PutMode, TableDef, TableSpec, Temporal,
 };
 use executor::{Cx, SqlError, SqlMessage};
 use planner::Plan;
@@ -207,7 +209,36 @@ impl Commands<'_> {
             let text = "User does not have permission to perform this action.";
             return Err(SqlError::new(15247, 16, text).with_state(5));
         }
+        self.check_bound_columns(schema.as_deref(), &name.name, &changes)?;
         self.apply_changes(schema.as_deref(), &name.name, &changes, frame)
+    }
+
+    /// 4922: columns that go or change their type while a schema-bound module names them.
+    fn check_bound_columns(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        changes: &[catalog::AlterTable],
+    ) -> Result<(), SqlError> {
+        let scope = self.state.definitions();
+        let Some(table) = self.state.database.catalog.table(scope, schema, name) else {
+            return Ok(());
+        };
+        for change in changes {
+            let (action, column) = match change {
+                catalog::AlterTable::DropColumn { name, .. } => ("DROP COLUMN", name),
+                catalog::AlterTable::AlterColumn { name, .. } => ("ALTER COLUMN", name),
+                _ => continue,
+            };
+            if let Some(ordinal) = table.column(column)
+                && let Some(object) = self.column_dependent(&table, column)
+            {
+                let column = table.columns[ordinal].name.clone();
+                let used = CatalogError::ColumnInUse { action, column, object, kind: "object" };
+                return Err(used.into());
+            }
+        }
+        Ok(())
     }
 
     /// Changes a table's definition step by step, with what each asks of the rows.
@@ -294,6 +325,13 @@ impl Commands<'_> {
         };
         let schema = self.module_schema(kind, mode, name)?;
         let text = &syntax::as_created(text);
+        self.check_schema_binding(kind, name, text)?;
+        let alters = mode != PutMode::Create && (kind.is_function() || kind == ModuleKind::View);
+        if let Some(old) =
+            alters.then(|| self.known_module(schema.as_deref(), name, kind)).flatten()
+        {
+            self.check_dependents("ALTER", name, &Bound::of(&old))?;
+        }
         self.in_catalog(frame, |catalog, txn, scope| {
             let schema = schema.as_deref();
             if kind == ModuleKind::InlineFunction && mode != PutMode::Create {
@@ -307,6 +345,16 @@ impl Commands<'_> {
             self.tell_missing(schema.as_deref(), &name.name, text);
         }
         Ok(())
+    }
+
+    fn known_module(
+        &self,
+        schema: Option<&str>,
+        name: &ObjectName,
+        kind: ModuleKind,
+    ) -> Option<Arc<ProcedureDef>> {
+        let scope = self.state.definitions();
+        self.state.database.catalog.module(scope, schema, &name.name, kind)
     }
 
     /// 2007 for each procedure that a new one calls and that is not there.
@@ -358,6 +406,9 @@ impl Commands<'_> {
                 return Err(cannot_drop(kind.word(), &name.name));
             }
             self.check_native_drop(&found)?;
+            if kind.is_function() || matches!(kind, ModuleKind::View | ModuleKind::Sequence) {
+                self.check_dependents(drop_verb(kind), name, &Bound::of(&found))?;
+            }
         }
         self.in_catalog(frame, |catalog, txn, scope| {
             let schema = schema.as_deref();
@@ -437,6 +488,9 @@ impl Commands<'_> {
             .is_some_and(|table| table.is_memory())
         {
             self.no_memory_ddl()?;
+        }
+        if let Some(table) = catalog.table(scope, schema.as_deref(), &name.name) {
+            self.check_dependents("DROP TABLE", name, &Bound::of_table(&table))?;
         }
         self.in_catalog(frame, |catalog, txn, scope| {
             if let Some(table) = catalog.table(Some(scope), schema.as_deref(), &name.name) {
@@ -659,4 +713,13 @@ fn no_database_part(name: &ObjectName, what: &str) -> Result<(), SqlError> {
         "'{what}' does not allow specifying the database name as a prefix to the object name."
     );
     Err(SqlError::new(166, 15, text))
+}
+
+/// DROP of what others may be bound to.
+fn drop_verb(kind: ModuleKind) -> &'static str {
+    match kind {
+        ModuleKind::View => "DROP VIEW",
+        ModuleKind::Sequence => "DROP SEQUENCE",
+        _ => "DROP FUNCTION",
+    }
 }

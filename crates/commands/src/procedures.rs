@@ -20,7 +20,7 @@ use crate::refusals::{no_database, no_procedure};
 use crate::statement::Site;
 use binder::ObjectName;
 use catalog::{ModuleKind, ObjectRef};
-use executor::{ColumnMeta, Command, SqlError};
+use executor::{ColumnMeta, Command, SqlError, SqlMessage};
 use security::Permission;
 use session_state::Halted;
 use session_state::OpenDatabase;
@@ -335,6 +335,11 @@ impl Commands<'_> {
                 let text = format!("There is no text for object '{name}'.");
                 return Err(SqlError::new(15197, 16, text));
             }
+        }
+        if binder::has_option(&found, "ENCRYPTION") {
+            let text = format!("The text for object '{name}' is encrypted.");
+            self.sink.message(&SqlMessage::info(15471, 1, text));
+            return Ok(());
         }
         let ty = SqlType::NVarChar(Len::N(255));
         self.sink.columns(&[ColumnMeta::new("Text", ty, true)]);

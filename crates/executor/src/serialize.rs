@@ -1,13 +1,14 @@
 //! Rows as XML and JSON text: what FOR XML and FOR JSON write.
 //!
 //! Promise: the text is well-formed whatever the values are. Sources: SQL documentation, "FOR JSON" and "FOR XML" with
-//! their pages on AUTO, PATH and RAW.
+//! their pages on AUTO, PATH, RAW and EXPLICIT.
 
+mod explicit;
 mod json;
 mod xml;
 
 use crate::message::SqlError;
-use binder::ir::SerializeSpec;
+use binder::ir::{Nesting, SerializeSpec};
 use types::{SqlType, Value, format};
 
 pub(crate) use json::scalar as json_scalar;
@@ -24,21 +25,35 @@ pub(crate) struct Writer<'s> {
     last: Vec<Value>,
     /// AUTO: levels whose element or object is open.
     open: usize,
+    /// EXPLICIT: elements that are open, outermost first.
+    tags: Vec<explicit::Open>,
+    /// PATH: what was written last is a value of a list (`data()`).
+    in_list: bool,
 }
 
 impl<'s> Writer<'s> {
     pub fn new(spec: &'s SerializeSpec) -> Writer<'s> {
         let head = if spec.xml { xml::head(spec) } else { String::new() };
-        Writer { spec, head, out: String::new(), rows: 0, last: Vec::new(), open: 0 }
+        Writer {
+            spec,
+            head,
+            out: String::new(),
+            rows: 0,
+            last: Vec::new(),
+            open: 0,
+            tags: Vec::new(),
+            in_list: false,
+        }
     }
 
     /// Takes a row, whose values are the spec's columns.
     pub fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
-        match (self.spec.xml, self.spec.auto) {
-            (true, true) => xml::auto_row(self, row)?,
-            (true, false) => xml::row(self, row)?,
-            (false, true) => json::auto_row(self, row)?,
-            (false, false) => json::row(self, row)?,
+        match (self.spec.xml, &self.spec.nesting) {
+            (true, Nesting::Tags(tags)) => explicit::row(self, tags, row)?,
+            (true, Nesting::Levels) => xml::auto_row(self, row)?,
+            (true, Nesting::Flat | Nesting::Paths) => xml::row(self, row)?,
+            (false, Nesting::Levels) => json::auto_row(self, row)?,
+            (false, _) => json::row(self, row)?,
         }
         self.rows += 1;
         Ok(())
@@ -55,6 +70,7 @@ impl<'s> Writer<'s> {
             return Ok(None);
         }
         if self.spec.xml {
+            explicit::close(&mut self, 0);
             xml::finish(&mut self)
         } else {
             json::finish(&mut self)

@@ -118,7 +118,7 @@ impl Object {
 
     /// Its text, where the session may read it.
     pub fn shown_text(&self) -> Option<&str> {
-        self.text().filter(|_| self.is_readable)
+        self.text().filter(|_| self.is_readable && !self.has_option("ENCRYPTION"))
     }
 
     /// Its text, for procedures and functions.

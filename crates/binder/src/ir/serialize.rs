@@ -7,8 +7,7 @@ use types::SqlType;
 pub struct SerializeSpec {
     /// XML; else JSON.
     pub xml: bool,
-    /// AUTO: rows nest by `levels`.
-    pub auto: bool,
+    pub nesting: Nesting,
     /// The element of a row (XML); empty for PATH('').
     pub row: String,
     pub root: Option<String>,
@@ -25,8 +24,22 @@ pub struct SerializeSpec {
     /// As rows of 2,033 characters, as a client gets it; else one value.
     pub chunked: bool,
     pub columns: Vec<SerialColumn>,
-    /// AUTO: the table of each level, outermost first; never empty then.
+    /// AUTO: the table of each level, outermost first; never empty then. EXPLICIT: the element of each tag.
     pub levels: Vec<String>,
+}
+
+/// How elements or objects stand inside each other.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Nesting {
+    /// RAW: each column by itself.
+    #[default]
+    Flat,
+    /// PATH: neighbours share what their paths have in common.
+    Paths,
+    /// AUTO: by tables.
+    Levels,
+    /// EXPLICIT: the first two columns say which element a row is and which one it stands in. The number of each tag.
+    Tags(Vec<i64>),
 }
 
 impl SerializeSpec {
@@ -42,6 +55,7 @@ pub enum SerialNode {
     #[default]
     Text,
     Comment,
+    CharacterData,
     /// By its target.
     Instruction(String),
 }
@@ -59,7 +73,9 @@ pub struct SerialColumn {
     pub list: bool,
     /// XML PATH, `comment()` and `processing-instruction(target)`: what its text stands in.
     pub node: SerialNode,
-    /// AUTO: the level it belongs to.
+    /// AUTO: the level it belongs to; EXPLICIT: the place of its tag in the list.
     pub level: usize,
+    /// NULL is an element with xsi:nil.
+    pub nil: bool,
     pub ty: SqlType,
 }

@@ -57,7 +57,7 @@ impl Zone {
         self.rules().to_offset_info(stamp(utc)).dst().is_dst()
     }
 
-    /// A local time: in the hour that comes twice standard time counts; one that is left out is moved on.
+    /// A local time: in the hour that comes twice the offset before the change counts; one that is left out is moved on.
     fn at_local(&self, local: DateTime2) -> Option<DateTimeOffset> {
         const DAY_MINUTES: i64 = 1440;
         let around = [-DAY_MINUTES, DAY_MINUTES];
@@ -67,8 +67,7 @@ impl Zone {
             let utc = local.shift_minutes(-i64::from(offset))?;
             (self.offset_at(utc) == offset).then_some(utc)
         };
-        // Standard time is the lesser offset of the two.
-        let utc = match holds(before.min(after)).or_else(|| holds(before.max(after))) {
+        let utc = match holds(before).or_else(|| holds(after)) {
             Some(utc) => utc,
             // The clock skips it: the moment is read by the offset before, and shown by the one after.
             None => local.shift_minutes(-i64::from(before))?,

@@ -2,7 +2,7 @@
 
 use super::{Writer, plain};
 use crate::message::SqlError;
-use binder::ir::{SerialColumn, SerialNode, SerializeSpec};
+use binder::ir::{Nesting, SerialColumn, SerialNode, SerializeSpec};
 use runtime::task::{Breath, append};
 use types::Value;
 
@@ -58,7 +58,7 @@ pub(super) fn check(out: &str) -> Result<(), SqlError> {
     ))
 }
 
-fn escape(text: &str, attribute: bool, out: &mut String) {
+pub(super) fn escape(text: &str, attribute: bool, out: &mut String) {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),
@@ -117,8 +117,8 @@ fn entity(name: &str) -> String {
     code.map_or_else(String::new, String::from)
 }
 
-fn value_text(column: &SerialColumn, value: &Value) -> Result<Option<String>, SqlError> {
-    if let (true, Value::Bit(v)) = (true, value) {
+pub(super) fn value_text(column: &SerialColumn, value: &Value) -> Result<Option<String>, SqlError> {
+    if let Value::Bit(v) = value {
         return Ok(Some((*v as u8).to_string()));
     }
     plain(value, column.ty)
@@ -128,9 +128,10 @@ fn value_text(column: &SerialColumn, value: &Value) -> Result<Option<String>, Sq
 pub(super) fn row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError> {
     let spec = w.spec;
     let columns: Vec<(&SerialColumn, &Value)> = spec.columns.iter().zip(row).collect();
-    let shape = Shape { nulls: spec.nulls, typed: spec.typed };
+    let shape = Shape::of(spec);
     if spec.row.is_empty() {
-        return content(&mut w.out, &columns, 0, shape);
+        w.in_list = content(&mut w.out, &columns, 0, shape, w.in_list)?;
+        return Ok(());
     }
     let head = if spec.root.is_none() { w.head.as_str() } else { "" };
     element(&mut w.out, &spec.row, head, &columns, 0, shape)
@@ -141,6 +142,14 @@ pub(super) fn row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError> {
 struct Shape {
     nulls: bool,
     typed: bool,
+    /// Neighbours of one name are one element.
+    joined: bool,
+}
+
+impl Shape {
+    fn of(spec: &SerializeSpec) -> Shape {
+        Shape { nulls: spec.nulls, typed: spec.typed, joined: spec.nesting == Nesting::Paths }
+    }
 }
 
 /// An element with attributes and content; `columns` are those inside it.
@@ -158,7 +167,7 @@ fn element(
     attributes(out, columns, depth)?;
     let start = out.len();
     out.push('>');
-    content(out, columns, depth, shape)?;
+    content(out, columns, depth, shape, false)?;
     if out.len() == start + 1 {
         out.truncate(start);
         out.push_str("/>");
@@ -190,36 +199,45 @@ fn attributes(
     Ok(())
 }
 
-/// What stands inside an element: texts, elements, elements around several columns.
+/// What stands inside an element: texts, elements, elements around several columns. `in_list`: what stands before is a
+/// value of a list; the answer is whether what stands last is one.
 fn content(
     out: &mut String,
     columns: &[(&SerialColumn, &Value)],
     depth: usize,
     shape: Shape,
-) -> Result<(), SqlError> {
-    let Shape { nulls, typed } = shape;
+    mut in_list: bool,
+) -> Result<bool, SqlError> {
+    let Shape { nulls, typed, joined } = shape;
     let mut at = 0;
-    let mut list_before = false;
     while at < columns.len() {
         let (column, value) = columns[at];
         at += 1;
-        let was_list = std::mem::take(&mut list_before);
         if column.attribute && column.path.len() == depth + 1 {
             continue;
         }
         if column.path.len() == depth {
             if let Some(text) = value_text(column, value)? {
-                if column.list && was_list {
+                if column.list && in_list {
                     out.push(' ');
                 }
-                list_before = column.list;
+                in_list = column.list;
                 check_node(column, &text)?;
                 write(out, column, &text);
             }
             continue;
         }
         let name = &column.path[depth];
-        if column.path.len() == depth + 1 {
+        // Neighbours below the same element share it.
+        let first = at - 1;
+        let inside = |c: &SerialColumn| {
+            let own = c.path.len() == depth + 1;
+            c.path.get(depth) == Some(name) && (!own || joined && !c.attribute)
+        };
+        let others = columns[at..].iter().take_while(|(c, _)| inside(c)).count();
+        let alone = column.path.len() == depth + 1 && (others == 0 || !joined);
+        if alone {
+            in_list = false;
             match value_text(column, value)? {
                 Some(text) if text.is_empty() && typed => out.push_str(&format!("<{name}/>")),
                 Some(text) if text.is_empty() => out.push_str(&format!("<{name}></{name}>")),
@@ -233,19 +251,14 @@ fn content(
             }
             continue;
         }
-        // Neighbours below the same element share it.
-        let first = at - 1;
-        let inside = |c: &SerialColumn| c.path.len() > depth + 1 && c.path[depth] == *name;
-        at = columns[first..]
-            .iter()
-            .position(|(c, _)| !inside(c))
-            .map_or(columns.len(), |n| first + n);
+        at += others;
         let group = &columns[first..at];
         if nulls || group.iter().any(|(_, v)| !v.is_null()) {
+            in_list = false;
             element(out, name, "", group, depth + 1, shape)?;
         }
     }
-    Ok(())
+    Ok(in_list)
 }
 
 /// 9424, 9451: a comment ends at `--`, an instruction at `?>`.
@@ -265,9 +278,14 @@ fn check_node(column: &SerialColumn, text: &str) -> Result<(), SqlError> {
     }
 }
 
-fn write(out: &mut String, column: &SerialColumn, text: &str) {
+pub(super) fn write(out: &mut String, column: &SerialColumn, text: &str) {
     match &column.node {
         SerialNode::Text => {}
+        SerialNode::CharacterData => {
+            out.push_str("<![CDATA[");
+            out.push_str(&text.replace("]]>", "]]]]><![CDATA[>"));
+            return out.push_str("]]>");
+        }
         SerialNode::Comment => {
             out.push_str("<!--");
             out.push_str(text);
@@ -298,7 +316,7 @@ pub(super) fn auto_row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError
         let columns: Vec<(&SerialColumn, &Value)> =
             spec.columns.iter().zip(row).filter(|(c, _)| c.level == level).collect();
         let head = if spec.root.is_none() && level == 0 { w.head.as_str() } else { "" };
-        let shape = Shape { nulls: spec.nulls, typed: spec.typed };
+        let shape = Shape::of(spec);
         let name = &spec.levels[level];
         if level == innermost {
             element(&mut w.out, name, head, &columns, 0, shape)?;
@@ -308,7 +326,7 @@ pub(super) fn auto_row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError
             w.out.push_str(head);
             attributes(&mut w.out, &columns, 0)?;
             w.out.push('>');
-            content(&mut w.out, &columns, 0, shape)?;
+            content(&mut w.out, &columns, 0, shape, false)?;
         }
     }
     w.open = innermost;

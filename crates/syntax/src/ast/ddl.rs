@@ -400,8 +400,8 @@ pub struct CreateView {
     pub query: Query,
     /// WITH CHECK OPTION.
     pub check_option: bool,
-    /// WITH SCHEMABINDING.
-    pub schemabinding: bool,
+    /// WITH SCHEMABINDING, ENCRYPTION, VIEW_METADATA, in upper case.
+    pub options: Vec<String>,
 }
 
 /// CREATE TYPE.

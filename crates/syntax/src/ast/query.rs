@@ -31,7 +31,7 @@ pub struct Query {
 pub struct ForClause {
     /// FOR XML; else FOR JSON.
     pub xml: bool,
-    /// RAW, AUTO or PATH.
+    /// RAW, AUTO, PATH or EXPLICIT.
     pub mode: ForMode,
     /// The element of a row: RAW('x'), PATH('x').
     pub row: Option<String>,
@@ -61,6 +61,7 @@ pub enum ForMode {
     Raw,
     Auto,
     Path,
+    Explicit,
 }
 
 /// A column of OPENJSON's WITH.

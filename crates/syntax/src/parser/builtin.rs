@@ -142,10 +142,7 @@ impl Parser<'_> {
             "RAW" if xml => ForMode::Raw,
             "AUTO" => ForMode::Auto,
             "PATH" => ForMode::Path,
-            "EXPLICIT" if xml => {
-                self.note_unsupported("FOR XML EXPLICIT");
-                ForMode::Raw
-            }
+            "EXPLICIT" if xml => ForMode::Explicit,
             _ => {
                 self.at -= 1;
                 return Err(self.unexpected());
@@ -155,7 +152,8 @@ impl Parser<'_> {
         if xml {
             clause.namespaces.clone_from(&self.xml_namespaces);
         }
-        if self.at_sym(Sym::LeftParen) && xml && mode != ForMode::Auto {
+        if self.at_sym(Sym::LeftParen) && xml && !matches!(mode, ForMode::Auto | ForMode::Explicit)
+        {
             clause.row = Some(self.name_in_parens()?);
         }
         while self.eat_sym(Sym::Comma) {

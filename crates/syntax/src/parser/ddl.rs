@@ -66,10 +66,8 @@ impl Parser<'_> {
         }
         let mut options = Vec::new();
         if self.eat_kw(Kw::With) {
-            // ENCRYPTION and VIEW_METADATA change nothing here.
             options = self.comma_list(Self::any_word)?;
         }
-        let schemabinding = options.iter().any(|o| o == "SCHEMABINDING");
         self.expect_kw(Kw::As)?;
         let query = self.query()?;
         let check_option = self.eat_kw(Kw::With);
@@ -87,7 +85,7 @@ impl Parser<'_> {
             columns,
             query,
             check_option,
-            schemabinding,
+            options,
         })))
     }
 

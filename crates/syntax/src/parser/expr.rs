@@ -308,7 +308,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Signs, then a primary with its COLLATE.
+    /// Signs, each with what it belongs to, or a primary with its COLLATE.
     fn prefix(&mut self, conditions: bool) -> ParseResult<Expr> {
         let start = self.at;
         let op = match self.kind() {
@@ -338,7 +338,8 @@ impl Parser<'_> {
             }
         };
         self.at += 1;
-        let operand = self.any(PREFIX)?;
+        // + and - before a value are on the level of + and - between two: `100 / -10 / 2` is `100 / -(10 / 2)`.
+        let operand = self.any(if op == UnaryOp::BitNot { PREFIX } else { MUL })?;
         let kind = ExprKind::Unary { op, expr: Box::new(operand) };
         Ok(Expr { kind, span: self.span_from(start) })
     }

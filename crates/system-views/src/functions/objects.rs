@@ -68,7 +68,7 @@ impl Object {
             object::What::Default(table, i) => {
                 table.columns[*i].default.as_ref().map(|d| d.text.to_string())
             }
-            _ => self.text().map(str::to_string),
+            _ => self.shown_text().map(str::to_string),
         }
     }
 }

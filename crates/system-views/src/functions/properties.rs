@@ -71,7 +71,8 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "isschemabound" => is(object.has_option("SCHEMABINDING")),
         "execiswithnativecompilation" => matches!(kind, "P" | "FN" | "IF" | "TR")
             .then(|| i64::from(object.has_option(binder::NATIVE))),
-        "isencrypted" | "isdeterministic" | "issystemverified" | "isprecise" | "isexecuted" => {
+        "isencrypted" => is(object.has_option("ENCRYPTION")),
+        "isdeterministic" | "issystemverified" | "isprecise" | "isexecuted" => {
             is(false)
         }
         "isreplproc" | "isextendedproc" | "isqueue" | "issynonym" | "issystemprocedure" => {
