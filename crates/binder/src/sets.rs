@@ -82,8 +82,8 @@ impl Binder<'_> {
         }
         let mut types = Vec::with_capacity(left.output.len());
         for (a, b) in left.output.iter().zip(&right.output) {
-            let a_null = constant_null(&left.rel, a.id);
-            let b_null = constant_null(&right.rel, b.id);
+            let a_null = null_throughout(&left.rel, a.id);
+            let b_null = null_throughout(&right.rel, b.id);
             types.push(if a_null {
                 b.ty
             } else if b_null {
@@ -137,7 +137,7 @@ impl Binder<'_> {
         let mut exprs = Vec::with_capacity(types.len());
         let mut ids = Vec::with_capacity(types.len());
         for (column, ty) in query.output.iter().zip(types) {
-            let value = if constant_null(&query.rel, column.id) {
+            let value = if null_throughout(&query.rel, column.id) {
                 Expr::constant(types::Value::Null, *ty)
             } else {
                 let value = Expr::col(column.id, column.ty, column.nullable);
@@ -218,6 +218,24 @@ fn place_in_list(body: &ast::QueryBody, wanted: &ast::ColumnRef) -> Option<usize
         }
     }
     None
+}
+
+/// Is the column NULL itself in each of the queries that UNION puts together? Long runs of them are bound as trees, and
+/// what two of them agree on is not the type of the run.
+fn null_throughout(rel: &Rel, id: ColId) -> bool {
+    match rel {
+        Rel::SetOp {
+            op: SetOp::UnionAll | SetOp::Union,
+            left,
+            left_columns,
+            right,
+            right_columns,
+            columns,
+        } => columns.iter().position(|column| *column == id).is_some_and(|at| {
+            null_throughout(left, left_columns[at]) && null_throughout(right, right_columns[at])
+        }),
+        rel => constant_null(rel, id),
+    }
 }
 
 /// Is this output the bare constant NULL (which takes the other side's type)?

@@ -72,9 +72,7 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "execiswithnativecompilation" => matches!(kind, "P" | "FN" | "IF" | "TR")
             .then(|| i64::from(object.has_option(binder::NATIVE))),
         "isencrypted" => is(object.has_option("ENCRYPTION")),
-        "isdeterministic" | "issystemverified" | "isprecise" | "isexecuted" => {
-            is(false)
-        }
+        "isdeterministic" | "issystemverified" | "isprecise" | "isexecuted" => is(false),
         "isreplproc" | "isextendedproc" | "isqueue" | "issynonym" | "issystemprocedure" => {
             is(false)
         }
