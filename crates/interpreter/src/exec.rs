@@ -17,11 +17,11 @@ use binder::ir::{Exec, ExecArg, OutputColumn, ProcRef};
 use catalog::{ModuleKind, ObjectRef, ProcedureDef};
 use commands::{Argument, RunsAs, no_procedure};
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
-use session_state::Halted;
 use session_state::SessionNames;
 use session_state::SetOptions;
 use session_state::bind_error;
 use session_state::name_parts;
+use session_state::{Halt, Halted};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use syntax::LexOptions;
@@ -88,7 +88,12 @@ impl Vm<'_> {
                 let text = self.commands().value(text, frame)?;
                 return self.execute_text(text.as_str().unwrap_or(""), guarded);
             }
-            ProcRef::Name(name) => name,
+            ProcRef::Name(name) => {
+                if let Some(ended) = self.execute_usual(exec, name, code, frame, guarded, called) {
+                    return ended;
+                }
+                name
+            }
             ProcRef::Var(var) => {
                 // Each time it may be another.
                 *called = Called::default();
@@ -120,6 +125,18 @@ impl Vm<'_> {
                     other => other?,
                 }
             };
+        self.procedure_returns(exec, code, frame, status)?;
+        self.check_trancount(trancount)
+    }
+
+    /// Tells what a procedure has returned.
+    pub(crate) fn procedure_returns(
+        &mut self,
+        exec: &Exec,
+        code: &Code,
+        frame: &mut [Value],
+        status: i32,
+    ) -> Result<(), SqlError> {
         // Of a batch's EXEC the client learns status and end; what a procedure calls is the procedure's affair.
         if self.state.nesting == 0 {
             self.sink.return_status(status);
@@ -129,7 +146,7 @@ impl Vm<'_> {
             let ty = code.vars[var.0 as usize];
             frame[var.0 as usize] = convert::cast(&Value::Int(status), SqlType::Int, ty, 0)?;
         }
-        self.check_trancount(trancount)
+        Ok(())
     }
 
     fn is_scalar_function(&self, procedure: &ProcRef) -> bool {
@@ -204,7 +221,7 @@ impl Vm<'_> {
         };
         let now = self.state.names_version();
         let definition = match called.get(&now) {
-            Some(definition) => definition,
+            Some(definition) => definition.clone(),
             None => match self.procedure_of_catalog(schema, name) {
                 Some(definition) => {
                     called.keep(now, &definition);
@@ -282,14 +299,8 @@ impl Vm<'_> {
         definition: &ProcedureDef,
     ) -> Result<(Arc<SessionPlan>, CodeState), SqlError> {
         let key = (self.state.database.id, definition.object_id);
-        if let Some(cached) = self.programs.procedures.get_mut(&key)
-            && cached.version == definition.version
-            && !cached.code.is_gone()
-        {
-            let code = cached.code.clone();
-            let learnt = cached.state.take().unwrap_or_else(|| CodeState::new(&code));
-            learnt.meter.note_use();
-            return Ok((code, learnt));
+        if let Some(known) = self.programs.known_procedure(key.0, definition) {
+            return Ok(known.take());
         }
         let code = self.shared_procedure(definition)?;
         let cached =
@@ -381,8 +392,7 @@ impl Vm<'_> {
         callee.extend_from_slice(&code.template);
         let bound = bind_arguments(code, args, &mut callee, &self.state.options)?;
         let cursors = self.cursor_arguments(code, args, &bound, caller)?;
-        let outer = self.state.activity.swap_plan(code.number());
-        let result = self.activation(code, Role::Procedure, |vm| {
+        let begin = |vm: &mut Self| {
             for (param, arg) in code.params.iter().zip(&bound) {
                 if let Some(slot) = param.table
                     && let Some(table) = arg.and_then(|i| args[i].table.clone())
@@ -390,14 +400,11 @@ impl Vm<'_> {
                     vm.state.transaction.private.fill(slot, table);
                 }
             }
-            let begun = learnt.meter.call_begins();
-            let result = vm.run_activated(code, &mut learnt, &mut callee, guarded);
-            learnt.meter.call_ended(begun);
-            let status = result?;
+        };
+        let end = |vm: &mut Self| {
             cursors.iter().for_each(|(from, to)| vm.programs.cursors.hand_back(*from, *to));
-            Ok(status)
-        });
-        self.state.activity.plan(outer);
+        };
+        let result = self.run_bound(code, &mut learnt, &mut callee, guarded, begin, end);
         keep(self, learnt);
         let status = result?;
         for (param, arg) in bound.iter().enumerate() {
@@ -410,6 +417,30 @@ impl Vm<'_> {
         }
         self.programs.give_frame(callee);
         Ok(status)
+    }
+
+    /// Runs a procedure in its frame; within its activation `begin` before it, and `end` when it has come to its end.
+    pub(crate) fn run_bound(
+        &mut self,
+        code: &SessionPlan,
+        learnt: &mut CodeState,
+        callee: &mut [Value],
+        guarded: bool,
+        begin: impl FnOnce(&mut Self),
+        end: impl FnOnce(&mut Self),
+    ) -> Result<i32, Halt> {
+        let outer = self.state.activity.swap_plan(code.number());
+        let result = self.activation(code, Role::Procedure, |vm| {
+            begin(vm);
+            let begun = learnt.meter.call_begins();
+            let result = vm.run_activated(code, learnt, callee, guarded);
+            learnt.meter.call_ended(begun);
+            let status = result?;
+            end(vm);
+            Ok(status)
+        });
+        self.state.activity.plan(outer);
+        result
     }
 
     /// EXEC ('text'): a batch of its own, whose errors are this statement's.

@@ -52,6 +52,7 @@ mod simple;
 mod textsize;
 mod trigger;
 mod undeclared;
+mod usual_call;
 
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};

@@ -58,8 +58,8 @@ pub(crate) struct Called(Option<(NamesVersion, Arc<ProcedureDef>)>);
 impl Called {
     /// If names are still what they were.
     #[inline]
-    pub fn get(&self, now: &NamesVersion) -> Option<Arc<ProcedureDef>> {
-        self.0.as_ref().filter(|(version, _)| version == now).map(|(_, found)| found.clone())
+    pub fn get(&self, now: &NamesVersion) -> Option<&Arc<ProcedureDef>> {
+        self.0.as_ref().filter(|(version, _)| version == now).map(|(_, found)| found)
     }
 
     pub fn keep(&mut self, now: NamesVersion, found: &Arc<ProcedureDef>) {

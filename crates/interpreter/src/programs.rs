@@ -11,11 +11,13 @@ use crate::plan::CodeState;
 use crate::plan_cache::{PlanCache, SessionPlan};
 use crate::vm::Vm;
 use binder::ir::CursorRef;
+use catalog::ProcedureDef;
 use executor::SqlError;
 use session_state::{
     Caller, EvictedPlans, Halt, Halted, Host, Machine, OpenDatabase, Recoverable, SessionState,
 };
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use types::Value;
@@ -86,11 +88,54 @@ pub(crate) struct CachedProcedure {
     pub state: Option<CodeState>,
 }
 
+impl CachedProcedure {
+    /// To be run; what has been learnt of it is given back by [`Vm::keep_learnt`].
+    #[inline]
+    pub fn take(&mut self) -> (Arc<SessionPlan>, CodeState) {
+        let code = self.code.clone();
+        let learnt = self.state.take().unwrap_or_else(|| CodeState::new(&code));
+        learnt.meter.note_use();
+        (code, learnt)
+    }
+}
+
+/// Spreads databases' and objects' numbers, which nobody chooses.
+#[derive(Default)]
+pub(crate) struct ObjectHasher(u64);
+
+impl Hasher for ObjectHasher {
+    #[inline]
+    fn finish(&self) -> u64 {
+        stdx::mix64(self.0)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.add(8, (*byte).into()));
+    }
+
+    #[inline]
+    fn write_u16(&mut self, n: u16) {
+        self.add(16, n.into());
+    }
+
+    #[inline]
+    fn write_i32(&mut self, n: i32) {
+        self.add(32, n.cast_unsigned().into());
+    }
+}
+
+impl ObjectHasher {
+    #[inline]
+    fn add(&mut self, bits: u32, n: u64) {
+        self.0 = self.0.rotate_left(bits) ^ n;
+    }
+}
+
 /// See the file's first lines.
 pub struct Programs {
     /// What all sessions have compiled.
     pub(crate) plans: Arc<PlanCache>,
-    pub(crate) procedures: HashMap<(u16, i32), CachedProcedure>,
+    pub(crate) procedures: HashMap<(u16, i32), CachedProcedure, BuildHasherDefault<ObjectHasher>>,
     /// Compiled batches and parameterised texts.
     pub(crate) texts: TextCache,
     pub(crate) cursors: Cursors,
@@ -103,7 +148,7 @@ impl Programs {
     pub fn new(plans: Arc<PlanCache>) -> Programs {
         Programs {
             plans,
-            procedures: HashMap::new(),
+            procedures: HashMap::default(),
             texts: TextCache::default(),
             cursors: Cursors::default(),
             frames: Vec::new(),
@@ -114,6 +159,17 @@ impl Programs {
         self.procedures.clear();
         self.texts.clear();
         self.cursors.clear();
+    }
+
+    /// A procedure as it is defined, if it is at hand.
+    #[inline]
+    pub(crate) fn known_procedure(
+        &mut self,
+        database: u16,
+        definition: &ProcedureDef,
+    ) -> Option<&mut CachedProcedure> {
+        let known = self.procedures.get_mut(&(database, definition.object_id))?;
+        (known.version == definition.version && !known.code.is_gone()).then_some(known)
     }
 
     /// An empty frame, perhaps with memory from an earlier one.

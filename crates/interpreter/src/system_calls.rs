@@ -7,6 +7,13 @@ use commands::Argument;
 use session_state::Halted;
 use types::Value;
 
+/// Whether a built-in procedure may have that name.
+#[inline]
+pub(crate) fn may_be_system(name: &ObjectName) -> bool {
+    let begins = |with| name.name.get(..3).is_some_and(|p| p.eq_ignore_ascii_case(with));
+    begins("sp_") || begins("xp_")
+}
+
 impl Vm<'_> {
     /// Runs a built-in procedure of that name; None when there is none.
     pub fn system_procedure(
@@ -18,8 +25,7 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<Option<i32>, Halted> {
         // Most calls are of users' procedures.
-        let begins = |with| name.name.get(..3).is_some_and(|p| p.eq_ignore_ascii_case(with));
-        if !begins("sp_") && !begins("xp_") {
+        if !may_be_system(name) {
             return Ok(None);
         }
         let lower = name.name.to_ascii_lowercase();

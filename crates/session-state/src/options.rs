@@ -118,6 +118,7 @@ impl SetOptions {
     }
 
     /// The same, as the binder asks for them.
+    #[inline]
     pub fn settings(&self) -> binder::Settings {
         binder::Settings {
             ansi_nulls: self.switches & 32 != 0,

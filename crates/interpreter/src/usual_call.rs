@@ -1,0 +1,147 @@
+//! The usual call: EXEC of a procedure that the same statement has found before, with scalars alone.
+//!
+//! Promise: does what `exec.rs` does for every call, in the same order, and allocates nothing: arguments go from the
+//! caller's frame into the callee's, frames come from a pool, and no reference is counted that sessions share. Whatever is
+//! not usual ([`places`]: a table, a cursor, DEFAULT, a parameter that is missing or named twice) is left to `exec.rs`,
+//! which has the errors.
+
+use crate::code::Code;
+use crate::exec::default_of;
+use crate::plan::{Called, CodeState};
+use crate::plan_cache::SessionPlan;
+use crate::system_calls::may_be_system;
+use crate::vm::Vm;
+use binder::ObjectName;
+use binder::ir::{Exec, ExecArg, ExprKind, ProcParam};
+use catalog::ProcedureDef;
+use executor::SqlError;
+use session_state::Halted;
+use smallvec::SmallVec;
+use types::{SqlType, Value};
+
+/// For each parameter its argument; none: its default.
+type Places = SmallVec<[Option<u16>; 16]>;
+
+impl Vm<'_> {
+    /// EXEC, where it is a usual call; none, and nothing was done, where it is not.
+    pub(crate) fn execute_usual(
+        &mut self,
+        exec: &Exec,
+        name: &ObjectName,
+        code: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+        called: &Called,
+    ) -> Option<Result<(), Halted>> {
+        if name.database.is_some() || may_be_system(name) {
+            return None;
+        }
+        let definition = called.get(&self.state.names_version())?;
+        let trancount = self.state.trancount();
+        let ended = self.call_usual(exec, definition, code, frame, guarded)?;
+        Some(ended.and_then(|status| {
+            self.procedure_returns(exec, code, frame, status)?;
+            self.check_trancount(trancount)
+        }))
+    }
+
+    fn call_usual(
+        &mut self,
+        exec: &Exec,
+        definition: &ProcedureDef,
+        caller: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Option<Result<i32, Halted>> {
+        if self.state.identity.is_limited()
+            && let Err(error) = self.commands().check_execute(definition, caller.object_id)
+        {
+            return Some(Err(error.into()));
+        }
+        let known = self.programs.known_procedure(self.state.database.id, definition)?;
+        let places = places(&exec.args, &known.code.params)?;
+        let (code, mut learnt) = known.take();
+        let ended = self.run_usual(exec, &places, &code, &mut learnt, caller, frame, guarded);
+        self.keep_learnt(definition, learnt);
+        Some(ended)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a call has a caller, a callee, and arguments")]
+    fn run_usual(
+        &mut self,
+        exec: &Exec,
+        places: &[Option<u16>],
+        code: &SessionPlan,
+        learnt: &mut CodeState,
+        caller: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<i32, Halted> {
+        self.check_nesting()?;
+        let mut callee = self.programs.take_frame();
+        callee.extend_from_slice(&code.template);
+        for (i, (param, place)) in code.params.iter().zip(places).enumerate() {
+            let arg = place.map(|place| &exec.args[usize::from(place)]);
+            callee[i] = match (arg.and_then(|arg| arg.value.as_ref()), &param.default) {
+                (Some(expr), _) => {
+                    let evaluated;
+                    let value = match &expr.kind {
+                        ExprKind::Var(var) => &frame[var.0 as usize],
+                        ExprKind::Const(value) => value,
+                        _ => {
+                            evaluated = self.with_cx(frame, |cx| executor::eval(expr, &[], cx))?;
+                            &evaluated
+                        }
+                    };
+                    self.given(value, expr.ty, param.ty)?
+                }
+                (None, Some(value)) => default_of(value, param, &self.state.options)?,
+                (None, None) => stdx::fatal!("a usual call without a parameter"),
+            };
+        }
+        let nothing = |_: &mut Self| {};
+        let status = self.run_bound(code, learnt, &mut callee, guarded, nothing, nothing)?;
+        for (i, (param, place)) in code.params.iter().zip(places).enumerate() {
+            let Some(arg) = place.map(|place| &exec.args[usize::from(place)]) else { continue };
+            if let (Some(var), true) = (arg.output, param.output) {
+                let var = var.0 as usize;
+                frame[var] = self.given(&callee[i], param.ty, caller.vars[var])?;
+            }
+        }
+        self.programs.give_frame(callee);
+        Ok(status)
+    }
+
+    /// A value as a variable of another type has it.
+    #[inline]
+    fn given(&self, value: &Value, from: SqlType, to: SqlType) -> Result<Value, SqlError> {
+        Ok(match (value, to) {
+            (Value::Int(n), SqlType::Int) => Value::Int(*n),
+            (Value::BigInt(n), SqlType::BigInt) => Value::BigInt(*n),
+            (value, to) => self.state.options.cast(value, from, to)?,
+        })
+    }
+}
+
+/// Where the arguments of a usual call go.
+#[inline]
+fn places(args: &[ExecArg], params: &[ProcParam]) -> Option<Places> {
+    let mut places: Places = SmallVec::from_elem(None, params.len());
+    for (i, arg) in args.iter().enumerate() {
+        if arg.value.is_none() || arg.table.is_some() || arg.cursor.is_some() {
+            return None;
+        }
+        let place = match &arg.name {
+            None => i,
+            Some(name) => params.iter().position(|p| p.name.eq_ignore_ascii_case(name))?,
+        };
+        let free = places.get_mut(place).filter(|place| place.is_none())?;
+        *free = Some(i as u16);
+    }
+    let is_usual = |(param, place): (&ProcParam, &Option<u16>)| {
+        param.table.is_none()
+            && param.cursor.is_none()
+            && (place.is_some() || param.default.is_some())
+    };
+    params.iter().zip(&places).all(is_usual).then_some(places)
+}
