@@ -231,6 +231,12 @@ impl Txn {
         if self.statements.is_empty() {
             self.shared.locks.release_brief(&mut self.held);
         }
+        self.note_statement();
+    }
+
+    /// Others may know what log a statement has written.
+    #[inline]
+    pub(crate) fn note_statement(&self) {
         if self.has_written() {
             let last = self.context.last().0;
             let first = last - self.context.log_bytes();

@@ -46,6 +46,20 @@ impl Txn {
         Ok(())
     }
 
+    /// [`Txn::insert`] as a statement of its own, which needs no savepoint: of one that fails nothing is there.
+    #[inline]
+    pub fn insert_alone(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        row: &RowImage<'_>,
+        hint: &mut InsertHint,
+    ) -> Result<(), EngineError> {
+        let inserted = self.insert(tree, key, row, hint);
+        self.note_statement();
+        inserted
+    }
+
     /// Begin, insert and commit in one log record. The transaction must be idle, or active without having written
     /// anything; it is idle afterwards, also after an error. `unix_ns`: the clock as the caller has read it for the row
     /// itself, without suspending since; unless the insert has to wait, it is the time of the commit, which restoring to

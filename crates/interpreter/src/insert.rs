@@ -152,6 +152,16 @@ impl FastInsert {
         Ok(())
     }
 
+    /// Inserts the only row, as a statement of its own, into a transaction that is active.
+    #[inline]
+    pub fn insert_alone(&mut self, txn: &mut Txn, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.prepare(0, cx)?;
+        self.tree.note_use_at(Use::Update, cx.read_unix_ns());
+        let template = &self.rows[0];
+        txn.insert_alone(&self.tree, &self.key_bytes, &template.image(), &mut self.hint)
+            .map_err(|e| self.explain(e, 0, cx))
+    }
+
     /// Inserts the only row and commits, in one log record. The transaction has not written yet.
     #[inline]
     pub fn insert_commit(

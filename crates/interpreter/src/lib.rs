@@ -29,6 +29,7 @@ mod named_database;
 mod plan;
 mod point;
 mod scalar;
+mod singleton;
 mod statement;
 mod vm;
 mod whole;

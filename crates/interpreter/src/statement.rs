@@ -272,66 +272,6 @@ impl Vm<'_> {
         }
     }
 
-    /// INSERT and COMMIT in one, where the transaction has done nothing yet. False: nothing of the COMMIT was done.
-    #[allow(clippy::too_many_arguments, reason = "a statement and where it stands")]
-    #[inline]
-    pub fn insert_commit(
-        &mut self,
-        code: &Code,
-        learnt: &mut CodeState,
-        index: usize,
-        delayed: Option<bool>,
-        frame: &mut [Value],
-        guarded: bool,
-    ) -> Result<bool, Halted> {
-        let fused = self.state.transaction.count == 1 && self.state.transaction.is_fresh();
-        if fused
-            && !self.state.options.fmtonly
-            && !self.state.options.noexec
-            && self.state.options.telling.is_none()
-            && let Some(planned) = &mut learnt.statements[index]
-            && planned.version == self.state.names_version()
-            && let Body::FastInsert(insert) = &mut planned.body
-            && insert.row_count() == 1
-        {
-            let cells = learnt.meter.statement(index);
-            let reading = cells.is_some_and(StatementCells::count).then(Reading::now);
-            let state = &mut *self.state;
-            let durability = durability(&state.database, delayed);
-            let mut txn = state.transaction.take(&state.database, &state.options);
-            let result = {
-                let mut env = SessionEnvironment {
-                    state,
-                    host: &mut *self.host,
-                    machine: &mut *self.programs,
-                };
-                let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
-                insert.insert_commit(&mut txn, durability, &mut cx)
-            };
-            self.state.transaction.give(txn);
-            match result {
-                Err(error) if error.stale => {
-                    learnt.statements[index] = None;
-                    self.statement(code, learnt, index, frame, guarded)?;
-                    return Ok(false);
-                }
-                other => other?,
-            }
-            if let (Some(reading), Some(cells)) = (reading, learnt.meter.statement(index)) {
-                reading.add_to(cells, 1);
-            }
-            self.state.transaction.committed_by_insert();
-            self.state.rowcount = 0;
-            self.state.error = 0;
-            if !self.state.options.nocount {
-                self.tell_done(Command::Insert, Some(1));
-            }
-            return Ok(true);
-        }
-        self.statement(code, learnt, index, frame, guarded)?;
-        Ok(false)
-    }
-
     /// The plan of a statement under the names of now.
     fn planned(
         &mut self,

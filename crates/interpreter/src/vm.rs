@@ -168,8 +168,11 @@ impl Vm<'_> {
                     if done { on + 1 } else { on }
                 }
                 Op::Statement { index } => {
-                    let guarded = guarded || code.handler(*pc).is_some();
-                    self.statement(code, learnt, index as usize, frame, guarded)?;
+                    let index = index as usize;
+                    if !self.insert_within(learnt, index, frame)? {
+                        let guarded = guarded || code.handler(*pc).is_some();
+                        self.statement(code, learnt, index, frame, guarded)?;
+                    }
                     on
                 }
                 Op::Return { status } => {
