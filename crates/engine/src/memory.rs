@@ -12,21 +12,23 @@
 //! - It writes at once, and is refused at once where another has written since that snapshot ([`EngineError::WriteConflict`]).
 //! - By REPEATABLE READ it notes the rows that it has read, by SERIALIZABLE the ranges; when it commits they must still be
 //!   as it saw them. First the rows of durable trees go to their place, then it says that it is preparing, then it looks,
-//!   then its commit is logged, then its versions are stamped. docs/decisions/0014-memory-tables.md has the argument.
+//!   then its commit is logged, then its versions are stamped. docs/decisions/0014-memory-tables.md has the argument. Who
+//!   has noted nothing looks at nothing; where such a one has changed a single row, that row's record commits it too.
 //! - What it takes back it takes back newest first, before its locks go and before anybody learns that it is over.
 
 use crate::{Database, Isolation};
 use crate::{EngineError, InsertHint, Lsn, ReadOptions, RowImage, Tree, TreeId, Txn};
 use lock_manager::{KeyMode, TableMode};
+use log_manager::Appended;
 use mvcc::{Xid, XidStatus};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*, fence};
-use storage::StorageError;
 use storage::memory::{
     Changed, Cursor, Kind, Needs, Outcome, Refused, Sight, States, Table, Written,
 };
-use transaction::{InUse, Shared, XidTable};
+use storage::{Run, StorageError, TxnLog};
+use transaction::{InUse, OnlyChange, Shared, XidTable};
 
 /// How a tree is to live in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,15 +53,14 @@ pub(crate) struct MemoryTree {
 pub(crate) struct MemoryPart {
     pub(crate) snapshot: Option<Lsn>,
     pub(crate) written: Vec<Change>,
-    /// The trees of `written`: each is held once, however many of its rows have changed.
+    /// The trees of `written`, each once, and those of transactions before: a tree is shared by all sessions, and to
+    /// count another reference to it costs more than a row.
     trees: Vec<Touched>,
     read: Vec<Read>,
-    /// Where rows last went in trees beside memory trees, from one transaction to the next.
-    hints: Vec<(TreeId, InsertHint)>,
 }
 
-/// So many trees' hints are kept.
-const HINTS_MAX: usize = 8;
+/// So many trees are kept from one transaction to the next.
+const TREES_MAX: usize = 8;
 
 impl MemoryPart {
     /// Nothing was read or written.
@@ -73,17 +74,24 @@ pub(crate) struct Change {
     /// Its place in [`MemoryPart::trees`].
     tree: usize,
     written: Written,
+    /// What the log need not repeat of its row.
+    run: Option<Run>,
 }
 
 struct Touched {
-    memory: Arc<MemoryTree>,
-    /// Where a durable tree's rows go.
-    beside: Option<Beside>,
+    tree: Tree,
+    /// Where rows last went in the tree beside it.
+    hint: InsertHint,
 }
 
-struct Beside {
-    tree: Tree,
-    hint: InsertHint,
+impl Touched {
+    #[inline]
+    fn memory(&self) -> &MemoryTree {
+        match self.tree.memory() {
+            Some(memory) => memory,
+            None => stdx::fatal!("a memory tree does not live in memory any more"),
+        }
+    }
 }
 
 enum Read {
@@ -291,15 +299,15 @@ impl Txn {
         tree: &Tree,
         memory: &Arc<MemoryTree>,
         key: &[u8],
-        row: &[u8],
+        row: &RowImage<'_>,
     ) -> Result<(), EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
         self.prepare_memory_write()?;
         let snapshot = self.memory_snapshot();
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
-        match memory.table.insert(key, row, &sight) {
+        match memory.table.insert(key, row.bytes, &sight) {
             Ok(written) => {
-                self.note_change(tree, memory, written);
+                self.note_change(tree, written, row.run);
                 tree.count_rows(1);
                 Ok(())
             }
@@ -313,16 +321,16 @@ impl Txn {
         tree: &Tree,
         memory: &Arc<MemoryTree>,
         key: &[u8],
-        row: Option<&[u8]>,
+        row: Option<&RowImage<'_>>,
     ) -> Result<bool, EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
         self.prepare_memory_write()?;
         let snapshot = self.memory_snapshot();
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
-        match memory.table.change(key, row, &sight) {
+        match memory.table.change(key, row.map(|row| row.bytes), &sight) {
             Ok(None) => Ok(false),
             Ok(Some(written)) => {
-                self.note_change(tree, memory, written);
+                self.note_change(tree, written, row.and_then(|row| row.run));
                 match row {
                     Some(_) => tree.count_changes(1),
                     None => {
@@ -342,19 +350,15 @@ impl Txn {
         self.context.ensure_xid().map_err(full)
     }
 
-    fn note_change(&mut self, tree: &Tree, memory: &Arc<MemoryTree>, written: Written) {
+    fn note_change(&mut self, tree: &Tree, written: Written, run: Option<Run>) {
         let part = &mut self.memory;
         // The one that was changed last, mostly.
-        let known = part.trees.iter().rposition(|touched| Arc::ptr_eq(&touched.memory, memory));
-        let at = known.unwrap_or_else(|| {
-            let beside = memory.durable.then(|| {
-                let kept = part.hints.iter().find(|(id, _)| *id == tree.id());
-                Beside { tree: tree.clone(), hint: kept.map(|(_, hint)| *hint).unwrap_or_default() }
-            });
-            part.trees.push(Touched { memory: memory.clone(), beside });
+        let is_it = |touched: &Touched| Arc::ptr_eq(&touched.tree.inner, &tree.inner);
+        let at = part.trees.iter().rposition(is_it).unwrap_or_else(|| {
+            part.trees.push(Touched { tree: tree.clone(), hint: InsertHint::default() });
             part.trees.len() - 1
         });
-        part.written.push(Change { tree: at, written });
+        part.written.push(Change { tree: at, written, run });
     }
 
     #[cold]
@@ -372,16 +376,26 @@ impl Txn {
         !self.memory.read.is_empty()
     }
 
-    /// The first half of committing: the rows of durable trees go to their place, and what it has read is looked at.
-    /// Suspends.
-    pub(crate) fn prepare_memory(&mut self) -> Result<(), EngineError> {
+    /// The first half of committing: the rows of durable trees go to their place, and what it has read is looked at. Where
+    /// the log's record of a single row has committed it, and all is in the log: where. Suspends.
+    pub(crate) fn prepare_memory(&mut self) -> Result<Option<Appended>, EngineError> {
         if !self.memory.written.is_empty() {
-            self.write_beside()?;
+            // What disk tables' snapshot calls a conflict was none in memory.
+            self.context.set_conflict_from(None);
+            if let Some(at) = self.write_beside()? {
+                return Ok(Some(at));
+            }
+        }
+        if !self.must_validate() {
+            // Who has read nothing that must stay as it is looks at nothing: committing says that it has prepared.
+            return Ok(None);
+        }
+        if !self.memory.written.is_empty() {
             self.shared.xids.preparing(self.context.xid());
         }
         // Between saying that it prepares and looking at what others have written: `storage::memory::Table::changed`.
         fence(SeqCst);
-        let Some(snapshot) = self.memory.snapshot else { return Ok(()) };
+        let Some(snapshot) = self.memory.snapshot else { return Ok(None) };
         let read = std::mem::take(&mut self.memory.read);
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
         for what in read {
@@ -396,25 +410,24 @@ impl Txn {
             }
             runtime::task::maybe_yield();
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// The rows of durable trees, as they will be, into the trees beside them.
-    fn write_beside(&mut self) -> Result<(), EngineError> {
-        if self.memory.trees.iter().all(|touched| touched.beside.is_none()) {
-            return Ok(());
-        }
+    /// The rows of durable trees, as they will be, into the trees beside them. One row, of a transaction that has logged
+    /// nothing and has nothing to look at: its record is the commit too, and where that is.
+    fn write_beside(&mut self) -> Result<Option<Appended>, EngineError> {
         let changes = std::mem::take(&mut self.memory.written);
         let mut trees = std::mem::take(&mut self.memory.trees);
         let own = self.context.xid();
-        let mut result = Ok(());
+        let only = changes.len() == 1 && !self.must_validate() && self.context.last().is_none();
+        let mut result = Ok(None);
         for change in &changes {
-            let Touched { memory, beside } = &mut trees[change.tree];
-            let Some(Beside { tree, hint }) = beside else { continue };
+            let Touched { tree, hint } = &mut trees[change.tree];
+            let Some(memory) = tree.memory().filter(|memory| memory.durable) else { continue };
             runtime::task::maybe_yield();
-            result = memory
-                .table
-                .outcome(change.written, own, |outcome| self.write_one_beside(tree, outcome, hint));
+            result = memory.table.outcome(change.written, own, |outcome| {
+                self.write_one_beside(tree, outcome, change.run, hint, only)
+            });
             if result.is_err() {
                 break;
             }
@@ -427,21 +440,22 @@ impl Txn {
         &mut self,
         tree: &Tree,
         outcome: Outcome<'_>,
+        run: Option<Run>,
         hint: &mut InsertHint,
-    ) -> Result<(), EngineError> {
+        only: bool,
+    ) -> Result<Option<Appended>, EngineError> {
         loop {
             let beside = &tree.inner.tree;
-            let context = &mut self.context;
-            let done = match outcome {
-                Outcome::Nothing => return Ok(()),
-                Outcome::Inserted { key, row } => {
-                    beside.insert(context, key, &RowImage::new(row), hint).map(|()| true)
+            let (done, at) = match only {
+                true => {
+                    let mut log = OnlyChange::new(&mut self.context);
+                    let done = change_beside(beside, &mut log, outcome, run, hint);
+                    (done, log.end())
                 }
-                Outcome::Updated { key, row } => beside.update(context, key, &RowImage::new(row)),
-                Outcome::Deleted { key } => beside.mark_ghost(context, key),
+                false => (change_beside(beside, &mut self.context, outcome, run, hint), None),
             };
             match done {
-                Ok(true) => return Ok(()),
+                Ok(true) => return Ok(at),
                 Ok(false) | Err(StorageError::Duplicate) => {
                     // Nobody writes there but whoever has the row in memory.
                     self.db.fail("rows in memory and those beside them differ");
@@ -458,7 +472,7 @@ impl Txn {
     pub(crate) fn stamp_memory(&mut self, csn: Lsn) {
         let own = self.context.xid();
         for change in &self.memory.written {
-            self.memory.trees[change.tree].memory.table.stamp(change.written, own, csn);
+            self.memory.trees[change.tree].memory().table.stamp(change.written, own, csn);
         }
     }
 
@@ -472,21 +486,36 @@ impl Txn {
         self.memory.snapshot = None;
         self.memory.read.clear();
         self.memory.written.clear();
-        let MemoryPart { trees, hints, .. } = &mut self.memory;
-        for Touched { memory, beside } in trees.drain(..) {
-            if let Some(Beside { tree, hint }) = beside {
-                let id = tree.id();
-                match hints.iter().position(|(kept, _)| *kept == id) {
-                    Some(at) => hints[at].1 = hint,
-                    None if hints.len() < HINTS_MAX => hints.push((id, hint)),
-                    None => hints[tree.number() as usize % HINTS_MAX] = (id, hint),
-                }
-            }
+        let trees = &mut self.memory.trees;
+        for touched in trees.iter() {
+            let memory = touched.memory();
             if memory.table.to_clean() >= memory.clean_at.load(Relaxed) {
                 let in_use = self.shared.snapshots.advance(&self.shared.log);
                 memory.clean(&self.shared, &in_use);
             }
         }
+        // What is gone is not held on to, nor what has another shape by now.
+        trees.retain(|touched| touched.tree.is_current());
+        if trees.len() > TREES_MAX {
+            trees.drain(..trees.len() - TREES_MAX);
+        }
+    }
+}
+
+/// What a change comes to, in the tree beside its own; false: that has no such row.
+fn change_beside<L: TxnLog>(
+    beside: &storage::Tree,
+    log: &mut L,
+    outcome: Outcome<'_>,
+    run: Option<Run>,
+    hint: &mut InsertHint,
+) -> Result<bool, StorageError> {
+    let image = |bytes| RowImage { bytes, run };
+    match outcome {
+        Outcome::Nothing => Ok(true),
+        Outcome::Inserted { key, row } => beside.insert(log, key, &image(row), hint).map(|()| true),
+        Outcome::Updated { key, row } => beside.update(log, key, &image(row)),
+        Outcome::Deleted { key } => beside.mark_ghost(log, key),
     }
 }
 
@@ -501,7 +530,7 @@ impl MemoryPart {
     fn take_back_to(&mut self, to: usize) {
         while self.written.len() > to {
             if let Some(change) = self.written.pop() {
-                self.trees[change.tree].memory.table.take_back(change.written);
+                self.trees[change.tree].memory().table.take_back(change.written);
             }
         }
     }

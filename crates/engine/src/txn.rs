@@ -308,10 +308,12 @@ impl Txn {
             return Err(e);
         }
         let in_memory = !self.memory.written.is_empty();
+        let mut committed = None;
         if in_memory || self.must_validate() {
-            self.prepare_or_roll_back()?;
+            committed = self.prepare_or_roll_back()?;
         }
-        if in_memory && self.context.last().is_none() && self.seen() <= self.shared.log.durable() {
+        let logged = committed.is_some() || !self.context.last().is_none();
+        if in_memory && !logged && self.seen() <= self.shared.log.durable() {
             // There is nothing in the log but that it has committed: nothing to wait for.
             durability = Durability::Delayed;
         }
@@ -323,7 +325,7 @@ impl Txn {
                 csn: None,
             }));
         }
-        let at = match self.context.log_commit() {
+        let at = match committed.map_or_else(|| self.context.log_commit(), Ok) {
             Ok(at) => at,
             Err(e) => {
                 self.db.drops.lock().retain(|d| self.drops.iter().all(|(t, _)| t.id() != d.tree));
@@ -395,7 +397,7 @@ impl Txn {
         !self.memory.is_untouched()
     }
 
-    fn prepare_or_roll_back(&mut self) -> Result<(), EngineError> {
+    fn prepare_or_roll_back(&mut self) -> Result<Option<Appended>, EngineError> {
         let prepared = self.prepare_memory();
         if prepared.is_err() {
             let _ = self.rollback();

@@ -26,7 +26,7 @@ impl Txn {
         hint: &mut InsertHint,
     ) -> Result<(), EngineError> {
         if let Some(memory) = tree.memory() {
-            return self.memory_insert(tree, memory, key, row.bytes);
+            return self.memory_insert(tree, memory, key, row);
         }
         self.enter(tree, TableMode::IntentExclusive)?;
         self.prepare_write()?;
@@ -81,10 +81,10 @@ impl Txn {
         let timed = CommitTimer::start(durability);
         let number = tree.number();
         let locked = self.held.covers_table(number, TableMode::IntentExclusive);
-        if self.is_snapshot()
-            || tree.is_memory()
-            || !(locked || self.shared.locks.try_enter_table(number))
-        {
+        if tree.is_memory() {
+            return self.insert_then_commit(tree, key, row, hint, durability);
+        }
+        if self.is_snapshot() || !(locked || self.shared.locks.try_enter_table(number)) {
             return self.insert_then_commit(tree, key, row, hint, durability);
         }
         let central = self.shared.xids.enter_central();
@@ -136,8 +136,7 @@ impl Txn {
         self.shared.xids.leave_central();
     }
 
-    /// The long way: somebody holds the key or wants the table.
-    #[cold]
+    /// The long way: somebody holds the key or wants the table, or that is in memory.
     fn insert_then_commit(
         &mut self,
         tree: &Tree,
@@ -166,7 +165,7 @@ impl Txn {
         row: &RowImage<'_>,
     ) -> Result<bool, EngineError> {
         if let Some(memory) = tree.memory() {
-            return self.memory_change(tree, memory, key, Some(row.bytes));
+            return self.memory_change(tree, memory, key, Some(row));
         }
         self.enter(tree, TableMode::IntentExclusive)?;
         self.lock_row(tree, key)?;

@@ -3,6 +3,10 @@
 //! Invariants of a chain: `last` is the newest record of the transaction, each record names the one before; a
 //! compensation names the next one to undo. Nothing here suspends between a lease and the append that it pays for.
 
+mod only;
+
+pub use only::OnlyChange;
+
 use crate::envelope::{self, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
 use crate::shared::wall_us;
 use crate::{Shared, TooManyTransactions, key_hash};
@@ -449,19 +453,9 @@ impl TxnLog for FusedChange<'_> {
 
     #[inline]
     fn log(&mut self, op: &PageOp<'_>) -> Logged {
-        let envelope = envelope::short(Kind::Fused, wall_us());
-        let mut header = OpHeader::new();
-        let logged = op.for_good();
-        let [a, b, c, d, e] = logged.encode(&mut header);
-        let at = self.shared.log.append(&[&envelope, a, b, c, d, e]);
+        let at = append_for_good(self.shared, op);
         self.at = Some(at);
-        let mut stamp = Stamp::committed(at.start);
-        if !self.shared.are_all_above() {
-            stamp = keep_version(self.shared, op, Xid::NONE, stamp, drop);
-        } else if let PageOp::Ghost { tree, key, .. } = *op {
-            self.shared.ghosts.note(tree.0.0, key);
-        }
-        Logged { stamp, start: at.start, end: at.end }
+        Logged { stamp: stamp_for_good(self.shared, op, at), start: at.start, end: at.end }
     }
 
     fn conflict(&mut self, _existing: Stamp) -> OnExisting {
@@ -478,6 +472,31 @@ impl TxnLog for FusedChange<'_> {
     fn may_change(&self, tree: TreeId, key: &[u8]) -> bool {
         let hash = key_hash(tree.0.0, key);
         !self.shared.locks.is_key_locked(RowKey { tree: tree.0.0, hash })
+    }
+}
+
+/// A change and its commit, in one record.
+#[inline]
+fn append_for_good(shared: &Shared, op: &PageOp<'_>) -> Appended {
+    let envelope = envelope::short(Kind::Fused, wall_us());
+    let mut header = OpHeader::new();
+    let logged = op.for_good();
+    let [a, b, c, d, e] = logged.encode(&mut header);
+    shared.log.append(&[&envelope, a, b, c, d, e])
+}
+
+/// What the row is stamped with; the version before it is kept where somebody may read that.
+#[inline]
+fn stamp_for_good(shared: &Shared, op: &PageOp<'_>, at: Appended) -> Stamp {
+    let stamp = Stamp::committed(at.start);
+    match *op {
+        PageOp::Insert { .. } => stamp,
+        _ if !shared.are_all_above() => keep_version(shared, op, Xid::NONE, stamp, drop),
+        PageOp::Ghost { tree, key, .. } => {
+            shared.ghosts.note(tree.0.0, key);
+            stamp
+        }
+        _ => stamp,
     }
 }
 

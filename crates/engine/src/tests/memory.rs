@@ -217,6 +217,60 @@ fn nothing_of_a_tree_that_is_not_durable_is_logged() {
     assert!(tree.memory_bytes().unwrap().0 > 100 * 500);
 }
 
+/// Where a transaction has one row to write, and nothing else.
+#[test]
+fn a_single_row_and_its_commit_are_one_record() {
+    let fs = SimFs::new(11);
+    let db = create(&fs, small_options());
+    let tree = memory_tree(&db, HASH);
+    let id = tree.id();
+    put_commit(&db, &tree, 1000, b"first").unwrap();
+    let mut txn = db.txn(TxnOptions::default());
+    let mut change = |n: u64, row: Option<&[u8]>, is_new: bool, durability| {
+        let before = db.log().tail();
+        txn.begin();
+        match row {
+            Some(row) if is_new => put(&mut txn, &tree, n, row).unwrap(),
+            Some(row) => assert!(update(&mut txn, &tree, n, row).unwrap()),
+            None => assert!(txn.delete(&tree, &key(n)).unwrap()),
+        }
+        txn.commit(durability).unwrap();
+        db.log().tail().0 - before.0
+    };
+    for n in 0..40 {
+        let bytes = change(n, Some(b"row"), true, Durability::Delayed);
+        assert!(bytes <= 72, "{bytes} bytes of log for an insert");
+    }
+    for n in 0..10 {
+        change(n, Some(b"other"), false, Durability::Delayed);
+        change(n + 10, None, false, Durability::Delayed);
+        change(n + 20, None, false, Durability::Delayed);
+    }
+    // Over the deleted rows, too.
+    for n in 20..30 {
+        change(n, Some(b"again"), true, Durability::Full);
+    }
+    let expect = |n: u64| match n {
+        0..10 => Some(&b"other"[..]),
+        20..30 => Some(&b"again"[..]),
+        30..40 => Some(&b"row"[..]),
+        1000 => Some(&b"first"[..]),
+        _ => None,
+    };
+    let check = |db: &Arc<Database>| {
+        for n in (0..50).chain([1000]) {
+            assert_eq!(read_now(db, &db.tree(id), n).as_deref(), expect(n), "{n}");
+        }
+    };
+    check(&db);
+    drop(txn);
+    drop(tree);
+    let db = reopen(&fs.crash(5), small_options()).unwrap();
+    db.keep_in_memory(id, HASH).unwrap();
+    check(&db);
+    db.tree(id).verify().unwrap();
+}
+
 /// Versions go when nobody needs them, though somebody reads for long.
 #[test]
 fn a_long_reader_keeps_what_it_sees_and_no_more() {
