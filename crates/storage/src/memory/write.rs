@@ -5,7 +5,7 @@
 
 use crate::memory::Kind;
 use crate::memory::hash::Inserted;
-use crate::memory::reclaim::pin;
+use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::{Row, Top};
 use crate::memory::sight::{Sight, States};
 use crate::memory::table::Table;
@@ -63,32 +63,21 @@ impl Table {
         sight: &Sight<'_, S>,
     ) -> Result<Written, Refused> {
         let guard = pin();
+        // Most keys are new: the index looks for the key as it takes the row.
+        let mut there = match self.insert_new(key, row, sight.own, &guard) {
+            Inserted::New(new) => return Ok(Written::of_new(new, &guard)),
+            Inserted::There(there) => there,
+        };
         let mut version = Version::active(sight.own, Some(row));
         let weight = version.weight();
         loop {
-            let there = match self.find(key, &guard) {
-                Some(there) => there,
-                None => {
-                    let new = Row::new(key, Some(version));
-                    match self.add(new, &guard) {
-                        Inserted::New(new) => {
-                            self.weigh(weight as i64 + row_weight(new));
-                            let Some(version) = new.newest(&guard) else {
-                                stdx::fatal!("a row that has just come has no version");
-                            };
-                            return Ok(Written::of(new, version));
-                        }
-                        // It was somebody else's turn; what we have made goes.
-                        Inserted::There(there) => {
-                            version = Version::active(sight.own, Some(row));
-                            there
-                        }
-                    }
-                }
-            };
             let on = match there.top(&guard) {
                 Top::Dead => {
                     std::hint::spin_loop();
+                    match self.insert_new(key, row, sight.own, &guard) {
+                        Inserted::New(new) => return Ok(Written::of_new(new, &guard)),
+                        Inserted::There(other) => there = other,
+                    }
                     continue;
                 }
                 Top::Empty => None,
@@ -107,6 +96,17 @@ impl Table {
                 Err(back) => version = back,
             }
         }
+    }
+
+    /// Adds a row of an unfinished transaction, unless its key has a live one.
+    fn insert_new<'g>(&self, key: &[u8], row: &[u8], own: Xid, guard: &'g Guard) -> Inserted<'g> {
+        let version = Version::active(own, Some(row));
+        let weight = version.weight();
+        let added = self.add(Row::new(key, Some(version)), guard);
+        if let Inserted::New(new) = &added {
+            self.weigh(weight as i64 + row_weight(new));
+        }
+        added
     }
 
     /// Replaces the row under `key`, or deletes it (`None`). `Ok(None)`: it sees no such row.
@@ -222,7 +222,15 @@ impl Written {
         Written { row, version: std::ptr::from_ref(version).cast_mut() }
     }
 
-    fn row<'g>(&self, _: &'g crate::memory::reclaim::Guard) -> &'g Row {
+    /// Of a row that has just come.
+    fn of_new(row: &Row, guard: &Guard) -> Written {
+        match row.newest(guard) {
+            Some(version) => Written::of(row, version),
+            None => stdx::fatal!("a row that has just come has no version"),
+        }
+    }
+
+    fn row<'g>(&self, _: &'g Guard) -> &'g Row {
         // SAFETY: the row has a version of an unfinished transaction, whose list this is from (or its snapshot is still
         // in use), so it is not dead; and the guard keeps it from here on.
         unsafe { &*self.row }
@@ -248,7 +256,7 @@ fn may_insert<S: States>(
     sight: &Sight<'_, S>,
     row: &Row,
     top: &Version,
-    guard: &crate::memory::reclaim::Guard,
+    guard: &Guard,
 ) -> Result<bool, Refused> {
     let stamp = top.stamp();
     match sees(sight, stamp) {
