@@ -1,52 +1,29 @@
 //! Aggregates, collected by the SELECT they belong to.
+//!
+//! An aggregate over an outer reference is the outer query's: `SELECT (SELECT MAX(t.a)) FROM t` is one row. Inside, its
+//! value is a column of that query's grouping like any other. Source: messages 147, 8124 and 4101, and the SQL standard.
 
 use syntax::ast;
 use types::{Len, SqlType};
 
-use crate::context::{Binder, Clause};
+use crate::context::{Binder, Clause, Place};
 use crate::error::{BindError, Result};
 use crate::ir::*;
 
 impl Binder<'_> {
     /// A call of an aggregate: its argument is bound here, its value becomes a column of the
-    /// grouping. 147, 130.
+    /// grouping, of this SELECT or of one around it. 147, 130.
     #[inline(never)]
     pub fn aggregate(&mut self, f: &ast::FunctionCall, func: AggFunc, line: u32) -> Result<Expr> {
-        match self.selects.last() {
-            Some(s) if s.in_aggregate => {
-                return Err(BindError::new(
-                    130,
-                    16,
-                    line,
-                    "Cannot perform an aggregate function on an expression containing an aggregate \
-                     or a subquery.",
-                ));
-            }
-            Some(s)
-                if matches!(s.clause, Clause::SelectList | Clause::Having | Clause::OrderBy) => {}
-            Some(s) if s.clause == Clause::GroupBy => {
-                return Err(BindError::new(
-                    144,
-                    15,
-                    line,
-                    "Cannot use an aggregate or a subquery in an expression used for the group by \
-                     list of a GROUP BY clause.",
-                ));
-            }
-            _ => {
-                return Err(BindError::new(
-                    147,
-                    15,
-                    line,
-                    "An aggregate may not appear in the WHERE clause unless it is in a subquery \
-                     contained in a HAVING clause or a select list, and the column being \
-                     aggregated is an outer reference.",
-                ));
-            }
+        let Some(state) = self.selects.last_mut() else {
+            return Err(
+                self.no_grouping(self.scopes.last().map_or(Place::Other, |s| s.place), line)
+            );
+        };
+        if state.in_aggregate {
+            return Err(nested(line));
         }
-        if let Some(s) = self.selects.last_mut() {
-            s.in_aggregate = true;
-        }
+        state.in_aggregate = true;
         let arg = match func {
             AggFunc::StringAgg => self.joining(f, line),
             AggFunc::PercentileCont | AggFunc::PercentileDisc => {
@@ -62,24 +39,105 @@ impl Binder<'_> {
         // Counted exactly: that is within what the approximation promises.
         let approximate = f.name.name.is("APPROX_COUNT_DISTINCT");
         let distinct = (f.distinct || approximate) && !matches!(func, AggFunc::Min | AggFunc::Max);
-        let state = self.selects.last().expect("checked above");
-        let known = state
+        let mut agg = Aggregate { out: ColId(0), func, distinct, arg, joining, ty };
+        let mut queries = false;
+        agg.for_each_arg(&mut |e| {
+            queries |= e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
+        });
+        if queries {
+            return Err(nested(line));
+        }
+        let owner = self.owner(&agg, line)?;
+        let known = self.selects[owner]
             .aggs
             .iter()
             .find(|a| {
-                a.func == func && a.distinct == distinct && a.arg == arg && a.joining == joining
+                a.func == func
+                    && a.distinct == distinct
+                    && a.arg == agg.arg
+                    && a.joining == agg.joining
             })
             .map(|a| a.out);
         let out = match known {
             Some(out) => out,
             None => {
-                let out = self.new_col();
-                let agg = Aggregate { out, func, distinct, arg, joining, ty };
-                self.selects.last_mut().expect("checked above").aggs.push(agg);
+                agg.out = self.new_col();
+                let out = agg.out;
+                self.selects[owner].aggs.push(agg);
                 out
             }
         };
         Ok(Expr::col(out, ty, nullable))
+    }
+
+    /// The SELECT whose rows an aggregate is of: that of its column, also where that is an outer reference, else the one
+    /// around it. It has to be in a clause that comes after the grouping. 8124, 4101 and those of [`Self::no_grouping`].
+    fn owner(&self, agg: &Aggregate, line: u32) -> Result<usize> {
+        let here = self.selects.len() - 1;
+        let mut columns = Vec::new();
+        agg.for_each_arg(&mut |e| e.columns(&mut columns));
+        columns.sort_unstable_by_key(|id| id.0);
+        columns.dedup();
+        let scope_of = |id: &ColId| self.scopes.iter().rposition(|scope| scope.has(*id));
+        let scopes: Vec<usize> = columns.iter().filter_map(scope_of).collect();
+        let own = self.selects[here].depth - 1;
+        let innermost = scopes.iter().copied().max().unwrap_or(own);
+        // A computed column may stand for several.
+        let several = scopes.len() > 1 && self.volatile.is_empty();
+        if scopes.iter().any(|s| *s != innermost) || innermost < own && several {
+            return Err(BindError::new(
+                8124,
+                16,
+                line,
+                "Multiple columns are specified in an aggregated expression containing an outer reference. If an \
+                 expression being aggregated contains an outer reference, then that outer reference must be the only \
+                 column referenced in the expression.",
+            ));
+        }
+        let Some(owner) = self.selects.iter().position(|s| s.depth == innermost + 1) else {
+            return Err(self.no_grouping(self.scopes[innermost].place, line));
+        };
+        let state = &self.selects[owner];
+        if owner < here && state.in_aggregate {
+            return Err(nested(line));
+        }
+        match state.clause {
+            Clause::SelectList | Clause::Having | Clause::OrderBy => Ok(owner),
+            Clause::GroupBy => Err(BindError::new(
+                144,
+                15,
+                line,
+                "Cannot use an aggregate or a subquery in an expression used for the group by \
+                 list of a GROUP BY clause.",
+            )),
+            Clause::On => Err(self.no_grouping(Place::On, line)),
+            Clause::Where | Clause::Other => Err(self.no_grouping(Place::Other, line)),
+        }
+    }
+
+    /// Why rows seen there are not aggregated: 147, 157, 1015, 4101.
+    fn no_grouping(&self, place: Place, line: u32) -> BindError {
+        let (number, text) = match place {
+            Place::Applied => (
+                4101,
+                "Aggregates on the right side of an APPLY cannot reference columns from the left side.",
+            ),
+            Place::On => (
+                1015,
+                "An aggregate cannot appear in an ON clause unless it is in a subquery contained in a HAVING clause or \
+                 select list, and the column being aggregated is an outer reference.",
+            ),
+            Place::Set => {
+                (157, "An aggregate may not appear in the set list of an UPDATE statement.")
+            }
+            Place::Other => (
+                147,
+                "An aggregate may not appear in the WHERE clause unless it is in a subquery \
+                 contained in a HAVING clause or a select list, and the column being \
+                 aggregated is an outer reference.",
+            ),
+        };
+        BindError::new(number, 15, line, text)
     }
 
     /// STRING_AGG: 174, 8733.
@@ -221,4 +279,14 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// 130.
+fn nested(line: u32) -> BindError {
+    BindError::new(
+        130,
+        15,
+        line,
+        "Cannot perform an aggregate function on an expression containing an aggregate or a subquery.",
+    )
 }

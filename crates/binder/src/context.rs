@@ -108,6 +108,30 @@ pub(crate) struct ScopeTable {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
     pub tables: Vec<ScopeTable>,
+    pub place: Place,
+}
+
+/// Where the rows of a scope are seen, as far as it matters for aggregates of their columns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Place {
+    #[default]
+    Other,
+    /// On the right side of an APPLY, of which they are the left.
+    Applied,
+    /// In the condition of a join.
+    On,
+    /// In the SET of an UPDATE.
+    Set,
+}
+
+impl Scope {
+    pub fn of(tables: Vec<ScopeTable>) -> Scope {
+        Scope { tables, place: Place::Other }
+    }
+
+    pub fn has(&self, id: ColId) -> bool {
+        self.tables.iter().flat_map(|t| &t.columns).any(|c| c.id == id)
+    }
 }
 
 /// A common table expression in sight.
@@ -136,6 +160,8 @@ pub(crate) enum Clause {
 /// One SELECT in progress: aggregates and window functions met so far.
 #[derive(Debug)]
 pub(crate) struct SelectState {
+    /// How many scopes there are with its own, which is the last of them.
+    pub depth: usize,
     pub clause: Clause,
     pub in_aggregate: bool,
     pub in_window: bool,
@@ -149,8 +175,9 @@ pub(crate) struct SelectState {
 }
 
 impl SelectState {
-    pub fn new() -> SelectState {
+    pub fn new(depth: usize) -> SelectState {
         SelectState {
+            depth,
             clause: Clause::Other,
             in_aggregate: false,
             in_window: false,

@@ -520,7 +520,7 @@ impl Binder<'_> {
             )?;
         self.check_history(&table, 13561)?;
         let target_column = old.first().copied();
-        self.scopes.push(Scope { tables: tables.clone() });
+        self.scopes.push(Scope { tables: tables.clone(), place: Place::Set });
         let set = self.update_set(&update.set, &table, &old, mapped.as_ref());
         self.scopes.pop();
         let set = set?;

@@ -177,7 +177,7 @@ impl Binder<'_> {
         self.check_operand(right)?;
         let mut left = self.table_ref(left)?;
         if matches!(kind, ast::JoinKind::CrossApply | ast::JoinKind::OuterApply) {
-            self.scopes.push(Scope { tables: left.tables.clone() });
+            self.scopes.push(Scope { tables: left.tables.clone(), place: Place::Applied });
             let right = self.table_ref(right);
             self.scopes.pop();
             let mut right = right?;
@@ -205,7 +205,7 @@ impl Binder<'_> {
             Some(on) => {
                 let mut tables = left.tables.clone();
                 tables.extend(right.tables.iter().cloned());
-                self.scopes.push(Scope { tables });
+                self.scopes.push(Scope { tables, place: Place::On });
                 let bound = self.in_clause(Clause::On, |b| b.condition(on));
                 self.scopes.pop();
                 Some(bound?)

@@ -184,7 +184,7 @@ impl Binder<'_> {
         tables: &[ScopeTable],
         f: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        self.scopes.push(Scope { tables: tables.to_vec() });
+        self.scopes.push(Scope::of(tables.to_vec()));
         let result = f(self);
         self.scopes.pop();
         result

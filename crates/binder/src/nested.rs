@@ -156,8 +156,8 @@ impl Binder<'_> {
             Query { rel: Rel::OneRow, output, maxdop: 0, hints: crate::ir::QueryHints::default() };
         let alias = &over.alias.value;
         let source = self.expose_as(rows, alias, alias, over.columns)?;
-        self.scopes.push(Scope { tables: source.tables });
-        self.selects.push(SelectState::new());
+        self.scopes.push(Scope::of(source.tables));
+        self.selects.push(SelectState::new(self.scopes.len()));
         self.nested = Nested::Over;
         let list = self.list_over_change(over.select);
         self.nested = Nested::None;

@@ -49,7 +49,7 @@ impl Binder<'_> {
             tables.push(deleted);
         }
         tables.append(&mut others);
-        self.scopes.push(Scope { tables });
+        self.scopes.push(Scope::of(tables));
         let columns = self.output_columns(&output.items);
         let also = self.output_columns(&output.also);
         self.scopes.pop();

@@ -41,7 +41,7 @@ impl Binder<'_> {
             let text = format!("Incorrect syntax near '{near}'.");
             return Err(BindError::new(102, 15, line, text));
         }
-        self.scopes.push(Scope { tables: input.tables.clone() });
+        self.scopes.push(Scope::of(input.tables.clone()));
         let bound = (|| -> Result<_> {
             let (arg, ty) = self.aggregate_arg(aggregate, func, line)?;
             Ok((arg, ty, self.column(column, line)?))
@@ -152,7 +152,7 @@ impl Binder<'_> {
         alias: &ast::Ident,
     ) -> Result<Source> {
         let line = alias.span.line.max(1);
-        self.scopes.push(Scope { tables: input.tables.clone() });
+        self.scopes.push(Scope::of(input.tables.clone()));
         let listed: Result<Vec<ScopeColumn>> =
             columns.iter().map(|c| self.column(c, line)).collect();
         self.scopes.pop();

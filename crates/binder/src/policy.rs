@@ -182,7 +182,7 @@ impl Binder<'_> {
         let moments = self.moments.take();
         let around = std::mem::replace(&mut self.in_policy, true);
         let bound = self.apart(|b| {
-            b.scopes.push(Scope { tables: vec![scope] });
+            b.scopes.push(Scope::of(vec![scope]));
             b.deeper(QUERY_DEPTH, |b| b.condition(condition))
         });
         self.in_policy = around;

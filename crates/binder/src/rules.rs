@@ -146,7 +146,7 @@ impl Binder<'_> {
             shown: table.to_string(),
             columns: columns.iter().enumerate().map(column).collect(),
         };
-        let scopes = std::mem::replace(&mut self.scopes, vec![Scope { tables: vec![scope] }]);
+        let scopes = std::mem::replace(&mut self.scopes, vec![Scope::of(vec![scope])]);
         let selects = std::mem::take(&mut self.selects);
         let bound = bind(self);
         self.scopes = scopes;

@@ -192,8 +192,8 @@ impl Binder<'_> {
         let source = self.from(&select.from)?;
         let from_columns: HashSet<ColId> =
             source.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.id)).collect();
-        self.scopes.push(Scope { tables: source.tables });
-        self.selects.push(SelectState::new());
+        self.scopes.push(Scope::of(source.tables));
+        self.selects.push(SelectState::new(self.scopes.len()));
         let result = self.select_in_scope(select, query, source.rel, &from_columns, browsing);
         self.selects.pop();
         let scope = self.scopes.pop();
@@ -413,9 +413,12 @@ impl Binder<'_> {
 
     fn is_outer(&self, id: ColId) -> bool {
         let around = self.scopes.split_last().map_or(&[][..], |(_, around)| around);
-        let mut columns = around.iter().flat_map(|s| &s.tables).flat_map(|t| &t.columns);
         let mut params = self.params.iter().flatten();
-        columns.any(|c| c.id == id)
+        // An aggregate may be a further query's, see crate::aggregate.
+        let selects = self.selects.split_last().map_or(&[][..], |(_, around)| around);
+        let mut aggregates = selects.iter().flat_map(|s| &s.aggs);
+        around.iter().any(|scope| scope.has(id))
+            || aggregates.any(|a| a.out == id)
             || params.any(|(_, e)| e.kind == ExprKind::Col(id))
             || self.recursion.as_ref().is_some_and(|r| r.has(id))
     }

@@ -136,8 +136,8 @@ impl Binder<'_> {
             };
             (rel, source.tables, old)
         };
-        self.scopes.push(Scope { tables: tables.clone() });
-        self.selects.push(SelectState::new());
+        self.scopes.push(Scope::of(tables.clone()));
+        self.selects.push(SelectState::new(self.scopes.len()));
         let result = (|| {
             if let Some(filter) = filter {
                 let predicate = self.in_clause(Clause::Where, |b| b.condition(filter))?;
