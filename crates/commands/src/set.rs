@@ -5,7 +5,8 @@
 //!              DEADLOCK_PRIORITY DATEFIRST DATEFORMAT LANGUAGE CONTEXT_INFO IDENTITY_INSERT, isolation levels,
 //!              SHOWPLAN_* and STATISTICS * (showplan.rs)
 //! remembered   the ANSI and arithmetic switches (@@OPTIONS shows them), TEXTSIZE
-//! refused      PARSEONLY, when set ON
+//! heeded when a batch is read: PARSEONLY
+//! refused      NUMERIC_ROUNDABORT, when set ON
 //! ```
 
 use crate::Commands;
@@ -76,7 +77,8 @@ impl Commands<'_> {
                 options.quoted_identifier = on;
                 options.implicit_transactions = on;
             }
-            "PARSEONLY" if on => return Err(SqlError::unsupported(format!("SET {name} ON"))),
+            // It is heeded when a batch is read.
+            "PARSEONLY" => {}
             _ if options.telling.set(name, on) => {}
             _ => {
                 if let Some(bit) = bit(name) {
@@ -129,9 +131,9 @@ impl Commands<'_> {
                 _ => {
                     let shown = number.map_or("NULL".to_owned(), |n| n.to_string());
                     return Err(SqlError::new(
-                        2744,
+                        2742,
                         16,
-                        format!("The SET DATEFIRST option value {shown} is not valid."),
+                        format!("SET DATEFIRST {shown} is out of range."),
                     ));
                 }
             },
@@ -179,9 +181,12 @@ impl Commands<'_> {
     pub fn set_language(&mut self, name: &str, line: u32) -> Result<(), SqlError> {
         let Some(found) = languages::find(name) else {
             return Err(SqlError::new(
-                15033,
+                2740,
                 16,
-                format!("'{name}' is not a valid official language name."),
+                format!(
+                    "SET LANGUAGE failed because '{name}' is not an official language name or a language alias on this \
+                     SQL Server."
+                ),
             ));
         };
         let options = &mut self.state.options;

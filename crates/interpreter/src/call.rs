@@ -31,6 +31,7 @@ use session_state::bind_error;
 use session_state::{Halt, Halted};
 use std::sync::Arc;
 use syntax::LexOptions;
+use syntax::ast::{SetOption, StatementKind};
 use types::{Len, SqlType, Value, convert};
 
 /// The names of system procedures are the same in every database and schema.
@@ -52,14 +53,36 @@ impl Rpc {
 pub(crate) type Called = Result<i32, Halt>;
 
 impl Vm<'_> {
+    /// Does SET PARSEONLY, by a batch before or in this one, leave the batch read and no more?
+    #[cold]
+    fn only_parsed(&mut self, text: &str) -> Result<bool, SqlError> {
+        let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
+        let batch = syntax::parse_batch(text, &options).map_err(first_mistake)?;
+        for statement in &batch.statements {
+            if let StatementKind::SetOption(SetOption::Switch { names, on }) = &statement.kind
+                && names.iter().any(|name| name == "PARSEONLY")
+            {
+                self.state.options.parseonly = *on;
+            }
+        }
+        Ok(self.state.options.parseonly)
+    }
+
     /// Runs a batch.
     pub fn batch(&mut self, text: &str) -> Result<(), Halt> {
         self.state.activity.forget_statement();
         self.state.activity.begin_input(InputKind::Language, |input| input.push_str(text));
-        let mut frame = self.programs.take_frame();
+        if self.state.options.parseonly && self.only_parsed(text).map_err(throw)? {
+            return Ok(());
+        }
         let setting = self.setting();
         let hash = hash_text(setting, None, text);
-        let (slot, code, mut learnt) = match self.programs.texts.find(hash, setting, None, text) {
+        let known = self.programs.texts.find(hash, setting, None, text);
+        if known.is_none() && mentions_parseonly(text) && self.only_parsed(text).map_err(throw)? {
+            return Ok(());
+        }
+        let mut frame = self.programs.take_frame();
+        let (slot, code, mut learnt) = match known {
             Some((slot, code, learnt)) => (Some(slot), code, learnt),
             None => match self.parameterised(text, hash) {
                 Some(Simple { slot, code, learnt, values }) => {
@@ -729,6 +752,12 @@ pub(crate) fn throw(error: SqlError) -> Halt {
 /// The first syntax error as the client sees it.
 pub(crate) fn first_mistake(errors: Vec<syntax::SyntaxError>) -> SqlError {
     errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
+}
+
+/// Is the word in a text, in any case?
+fn mentions_parseonly(text: &str) -> bool {
+    let word = b"PARSEONLY";
+    text.as_bytes().windows(word.len()).any(|w| w[0] | 0x20 == b'p' && w.eq_ignore_ascii_case(word))
 }
 
 pub(crate) fn no_handle(handle: i32) -> SqlError {

@@ -30,9 +30,18 @@ use types::{SqlType, Value, convert};
 
 /// A syntax error as the client sees it.
 pub(crate) fn syntax_error(error: &syntax::SyntaxError) -> SqlError {
-    let mut converted = SqlError::new(error.number, error.severity(), error.message.clone());
+    let mut converted = SqlError::new(error.number, error.severity(), error.message.clone())
+        .with_state(error.state());
     converted.line = error.line;
-    converted
+    if error.number != 105 {
+        return converted;
+    }
+    // A text without its end is also where the grammar stops.
+    let near: String = error.near.chars().take(128).collect();
+    let mut behind = SqlError::new(102, 15, format!("Incorrect syntax near '{near}'."))
+        .with_ahead(vec![converted.to_message()]);
+    behind.line = error.line;
+    behind
 }
 
 impl Vm<'_> {

@@ -38,6 +38,8 @@ pub struct SetOptions {
     pub browse: bool,
     /// SET NOEXEC: statements are compiled and not run.
     pub noexec: bool,
+    /// SET PARSEONLY: batches are read and neither compiled nor run.
+    pub parseonly: bool,
     /// SET SHOWPLAN_* and SET STATISTICS *.
     pub telling: Telling,
     /// SET DEADLOCK_PRIORITY, -10 to 10.
@@ -63,6 +65,7 @@ impl Default for SetOptions {
             fmtonly: false,
             browse: false,
             noexec: false,
+            parseonly: false,
             telling: Telling::default(),
             deadlock_priority: 0,
             isolation: engine::Isolation::ReadCommitted,

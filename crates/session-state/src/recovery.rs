@@ -3,7 +3,7 @@
 //!
 //! | state | bytes |
 //! |---|---|
-//! | 0 | @@OPTIONS, 4; FMTONLY, NO_BROWSETABLE, NOEXEC as bits, 1 |
+//! | 0 | @@OPTIONS, 4; FMTONLY, NO_BROWSETABLE, NOEXEC, PARSEONLY as bits, 1 |
 //! | 1 | language, DATEFIRST, DATEFORMAT: 1 each |
 //! | 2 | LOCK_TIMEOUT in ms, 8: -1 waits for ever |
 //! | 3 | TEXTSIZE, 4; ROWCOUNT, 8 |
@@ -51,7 +51,8 @@ impl Recoverable {
     pub fn states(&self) -> Vec<(u8, Vec<u8>)> {
         let o = &self.options;
         let mut switches = o.bits().to_le_bytes().to_vec();
-        switches.push(u8::from(o.fmtonly) | u8::from(o.browse) << 1 | u8::from(o.noexec) << 2);
+        let first = u8::from(o.fmtonly) | u8::from(o.browse) << 1 | u8::from(o.noexec) << 2;
+        switches.push(first | u8::from(o.parseonly) << 3);
         let order = DateOrder::ALL.iter().position(|order| *order == o.date_order).unwrap_or(0);
         let timeout = o.lock_timeout_ms.map_or(-1, |ms| ms as i64);
         let mut limits = o.textsize.to_le_bytes().to_vec();
@@ -107,7 +108,7 @@ impl SessionState {
     fn recover_state(&mut self, id: u8, bytes: &[u8]) -> Option<()> {
         let o = &mut self.options;
         match (id, bytes) {
-            (0, [a, b, c, d, flags @ 0..8]) => {
+            (0, [a, b, c, d, flags @ 0..16]) => {
                 let bits = u32::from_le_bytes([*a, *b, *c, *d]);
                 let own = IMPLICIT_TRANSACTIONS | QUOTED_IDENTIFIER | NOCOUNT | XACT_ABORT;
                 if bits >= 1 << 15 {
@@ -121,6 +122,7 @@ impl SessionState {
                 o.fmtonly = flags & 1 != 0;
                 o.browse = flags & 2 != 0;
                 o.noexec = flags & 4 != 0;
+                o.parseonly = flags & 8 != 0;
             }
             (1, [language, first @ 1..=7, order]) => {
                 LANGUAGES.get(usize::from(*language))?;

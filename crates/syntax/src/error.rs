@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A batch that cannot be read. State is 1.
+/// A batch that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// 102, 156, 105, 113, 191, ...
@@ -19,12 +19,23 @@ pub struct SyntaxError {
 pub(crate) type ParseResult<T> = Result<T, Box<SyntaxError>>;
 
 impl SyntaxError {
-    /// 15, but for what SQL Server tells of change tracking, of INSERT BULK and of a reading that was stopped.
+    /// 15, but for what SQL Server tells of rows of VALUES, of change tracking, of INSERT BULK and of a reading that was
+    /// stopped.
     pub fn severity(&self) -> u8 {
         match self.number {
-            428 | 22101..=22116 | runtime::task::CANCELLED => 16,
+            428 | 10_709 | 22101..=22116 | runtime::task::CANCELLED => 16,
             701 => 17,
             _ => 15,
+        }
+    }
+
+    /// SQL Server's state: which of its places raises the number.
+    pub fn state(&self) -> u8 {
+        match self.number {
+            103 | 1038 => 4,
+            153 => 2,
+            1035 => 10,
+            _ => 1,
         }
     }
 
@@ -48,10 +59,10 @@ impl From<runtime::task::Stopped> for Box<SyntaxError> {
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let level = self.severity();
+        let (level, state) = (self.severity(), self.state());
         write!(
             f,
-            "Msg {}, Level {level}, State 1, Line {}\n{}",
+            "Msg {}, Level {level}, State {state}, Line {}\n{}",
             self.number, self.line, self.message
         )
     }

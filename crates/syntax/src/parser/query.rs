@@ -33,6 +33,12 @@ impl Parser<'_> {
         };
         if self.at_kw(Kw::Order) {
             query.order_by = self.order_by()?;
+            // `FETCH NEXT FROM c` is the next statement.
+            if self.at_kw(Kw::Fetch) && self.word_ahead(1, "NEXT") && !self.word_ahead(2, "FROM") {
+                return Err(
+                    self.mistake(153, "Invalid usage of the option next in the FETCH statement.")
+                );
+            }
             if self.at_word("OFFSET") {
                 self.at += 1;
                 query.offset = Some(self.value()?);
