@@ -60,7 +60,11 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
         return Err(if a == b { invalid(a) } else { incompatible() });
     }
     if a == SqlType::Variant || b == SqlType::Variant {
-        return Err(invalid(SqlType::Variant));
+        let other = if a == SqlType::Variant { b } else { a };
+        return Err(match other {
+            SqlType::Variant => invalid(SqlType::Variant),
+            _ => TypeError::ImplicitNotAllowed { from: "sql_variant", to: other.message_name() },
+        });
     }
     if op.is_bitwise() {
         return match (a, b) {
@@ -84,7 +88,14 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
         return Ok(SqlType::VarBinary(len));
     }
     if a == SqlType::UniqueIdentifier || b == SqlType::UniqueIdentifier {
-        return Err(invalid(SqlType::UniqueIdentifier));
+        return Err(match (a, b) {
+            (SqlType::UniqueIdentifier, other) | (other, SqlType::UniqueIdentifier)
+                if other.is_numeric() =>
+            {
+                clash(SqlType::UniqueIdentifier, other)
+            }
+            _ => invalid(SqlType::UniqueIdentifier),
+        });
     }
     if a.is_character() || b.is_character() {
         let other = if a.is_character() { b } else { a };
@@ -120,7 +131,10 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
     }
     // Numbers are left.
     if a == SqlType::Bit && b == SqlType::Bit {
-        return Err(invalid(SqlType::Bit));
+        return Err(match op {
+            ArithOp::Add | ArithOp::Sub => incompatible(),
+            _ => invalid(SqlType::Bit),
+        });
     }
     let top = higher(a, b);
     match top {

@@ -7,6 +7,7 @@
 //! nvarchar by Windows rules, where hyphens weigh little; here both follow this table.)
 //! Collations of other languages are in `language`.
 
+mod best_fit;
 mod families;
 mod language;
 mod names;

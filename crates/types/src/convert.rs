@@ -5,8 +5,8 @@
 //! whose number does not fit is an error in both.
 //!
 //! A value always has the kind of its type, so a conversion to the type a value already has is a
-//! copy. Text headed for varchar or char keeps only characters of code page 1252; others become
-//! `?`, as in SQL Server.
+//! copy. Text headed for varchar or char keeps only characters of its code page; others become the one
+//! nearest in it, or `?`, as in SQL Server.
 
 mod dates;
 mod numbers;
@@ -370,9 +370,7 @@ fn fit_text(
     let mut text = text;
     let page = value.rule().code_page();
     if !to.is_unicode() && !text.is_ascii() && breathing(text.chars()).any(|c| !page.holds(c)) {
-        text = Cow::Owned(
-            breathing(text.chars()).map(|c| if page.holds(c) { c } else { '?' }).collect(),
-        );
+        text = Cow::Owned(breathing(text.chars()).map(|c| page.nearest(c)).collect());
     }
     let len = |text: &str| {
         if text.is_ascii() {
@@ -396,8 +394,18 @@ fn fit_text(
             Value::Money(_) => {
                 return Err(TypeError::NoSpace { from: from.name(), to: to.name() });
             }
+            Value::Guid(_) if to.is_unicode() => {
+                return Err(TypeError::Overflow { from: "expression", to: to.name() });
+            }
             Value::Guid(_) => {
-                return Err(TypeError::NoSpace { from: "uniqueidentifier", to: to.name() });
+                return Err(TypeError::NoSpace { from: "uniqueidentifier", to: "char" });
+            }
+            Value::Float(f) if !to.is_unicode() => {
+                return Err(TypeError::OverflowFloat { ty: to.name(), value: numbers::shown(*f) });
+            }
+            Value::Real(f) if !to.is_unicode() => {
+                let value = numbers::shown(f64::from(*f));
+                return Err(TypeError::OverflowFloat { ty: to.name(), value });
             }
             _ if from.is_numeric() => {
                 let from = if from.is_integer() { "expression" } else { from.message_name() };

@@ -24,6 +24,10 @@ pub enum TypeError {
     ConvertError { from: &'static str, to: &'static str },
     /// 241: not a date or time.
     BadDate,
+    /// 295: the same for smalldatetime.
+    BadSmallDate,
+    /// 9807: a date in a form that the style does not read.
+    StyleMismatch { style: i32 },
     /// 242: a date or time outside the range of the target.
     DateOutOfRange { from: &'static str, to: &'static str },
     /// 206: operand type clash.
@@ -50,7 +54,8 @@ pub enum TypeError {
     BadMoney,
     /// 281: no such style.
     BadStyle { style: i32, from: &'static str, to: &'static str },
-    /// 234: the text does not fit (money to a short varchar); 8170 for a uniqueidentifier.
+    /// 234: the text does not fit (money to a short varchar), 237: the number does not (money to int); 8170 for a
+    /// uniqueidentifier.
     NoSpace { from: &'static str, to: &'static str },
     /// 506: the escape of a LIKE is not one character.
     BadEscape { escape: Box<str> },
@@ -79,6 +84,8 @@ impl TypeError {
             TypeError::ConversionFailed { .. } => 245,
             TypeError::ConvertError { .. } => 8114,
             TypeError::BadDate => 241,
+            TypeError::BadSmallDate => 295,
+            TypeError::StyleMismatch { .. } => 9807,
             TypeError::DateOutOfRange { .. } => 242,
             TypeError::TypeClash { .. } => 206,
             TypeError::ExplicitNotAllowed { .. } => 529,
@@ -93,6 +100,7 @@ impl TypeError {
             TypeError::BadMoney => 235,
             TypeError::BadStyle { .. } => 281,
             TypeError::NoSpace { from: "uniqueidentifier", .. } => 8170,
+            TypeError::NoSpace { to: "int" | "smallmoney", .. } => 237,
             TypeError::NoSpace { .. } => 234,
             TypeError::BadEscape { .. } => 506,
             TypeError::RowTooLarge { .. } => 511,
@@ -112,7 +120,12 @@ impl TypeError {
             TypeError::Overflow { to: "numeric" | "decimal", .. } => 8,
             TypeError::Overflow { .. } => 2,
             TypeError::OverflowValue { ty: "tinyint", .. } => 2,
+            TypeError::OverflowFloat { ty: "tinyint", .. } => 1,
+            TypeError::OverflowFloat { ty: "smallint" | "varchar" | "char", .. } => 2,
             TypeError::OverflowFloat { .. } => 3,
+            TypeError::OverflowString { to: "INT2", .. } => 2,
+            TypeError::BadSmallDate | TypeError::NoSpace { to: "smallmoney", .. } => 3,
+            TypeError::NoSpace { to: "int", .. } => 1,
             TypeError::ConvertError { .. } => 5,
             TypeError::DateOutOfRange { .. } | TypeError::ImplicitNotAllowed { .. } => 3,
             TypeError::TypeClash { .. } | TypeError::ExplicitNotAllowed { .. } => 2,
@@ -161,6 +174,14 @@ impl fmt::Display for TypeError {
             }
             TypeError::BadDate => f.write_str(
                 "Conversion failed when converting date and/or time from character string.",
+            ),
+            TypeError::BadSmallDate => f.write_str(
+                "Conversion failed when converting character string to smalldatetime data type.",
+            ),
+            TypeError::StyleMismatch { style } => write!(
+                f,
+                "The input character string does not follow style {style}, either change the input character string or \
+                 use a different style."
             ),
             TypeError::DateOutOfRange { from, to } => write!(
                 f,

@@ -210,7 +210,10 @@ fn temporal(
     let yy = if century { format!("{:04}", c.year) } else { format!("{:02}", c.year % 100) };
     let (mm, dd) = (c.month, c.day);
     let date_only = |text: String| {
-        if has_date { Ok(text) } else { Err(bad_style(style, ty)) }
+        if has_date {
+            return Ok(text);
+        }
+        Err(TypeError::ConvertError { from: ty.name(), to: "varchar" })
     };
     let join = |date: String, time: String| match (has_date, has_time) {
         (true, true) => format!("{date} {time}"),
@@ -219,7 +222,10 @@ fn temporal(
     };
     let hms = format!("{:02}:{:02}:{:02}", c.hour, c.minute, c.second);
     let time_only = |text: String| {
-        if has_time { Ok(text) } else { Err(bad_style(style, ty)) }
+        if has_time {
+            return Ok(text);
+        }
+        Err(TypeError::ConvertError { from: ty.name(), to: "varchar" })
     };
     match style {
         0 | 100 => {

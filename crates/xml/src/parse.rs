@@ -245,7 +245,7 @@ impl<'t> Parser<'t> {
                 return Err(XmlError::new(
                     6359,
                     "Parsing XML with internal subset DTDs not allowed. Use CONVERT with style option 2 to enable \
-                     limited internal DTD support.",
+                     limited internal subset DTD support.",
                 ));
             } else if self.rest().starts_with("<!") {
                 self.at += 2;

@@ -184,6 +184,16 @@ fn new_guid() -> [u8; 16] {
     bytes
 }
 
+/// `1d2`: a number, a D and a whole number.
+fn has_double_exponent(text: &str) -> bool {
+    let Some((number, exponent)) = text.split_once(['d', 'D']) else { return false };
+    let float = |text: &str| {
+        let plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.".contains(&b));
+        plain && text.parse::<f64>().is_ok()
+    };
+    float(number) && float(exponent) && !exponent.contains('.')
+}
+
 fn is_numeric(value: &Value, ty: SqlType) -> bool {
     if value.is_null() {
         return false;
@@ -208,6 +218,10 @@ fn is_numeric(value: &Value, ty: SqlType) -> bool {
         if text.trim_matches(' ').chars().all(white) {
             return true;
         }
+    }
+    // An exponent may be marked by a D, which no conversion takes.
+    if value.as_str().is_some_and(|text| has_double_exponent(text.trim_matches(' '))) {
+        return true;
     }
     convert::cast(value, ty, SqlType::Float, 0).is_ok()
         || convert::cast(value, ty, SqlType::Money, 0).is_ok()

@@ -329,9 +329,9 @@ fn percentile(
     Ok(Value::Float(low + (high - low) * (place - place.floor())))
 }
 
-/// 10755.
+/// 8727.
 pub(super) fn percentile_out_of_range() -> SqlError {
-    SqlError::new(10755, 16, "The argument of a percentile function must be between 0 and 1.")
+    SqlError::new(8727, 16, "Input parameter of percentile function is outside of range [0, 1].")
 }
 
 /// The pieces in their order, with the separator between: 9829.

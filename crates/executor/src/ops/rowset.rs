@@ -62,15 +62,12 @@ impl<'p> Function<'p> {
             TableFunc::StringSplit => {
                 let mut separator = args[1].as_str().unwrap_or_default().chars();
                 let (Some(first), None) = (separator.next(), separator.next()) else {
-                    let wide = matches!(self.types[0], SqlType::NVarChar(_));
                     return Err(SqlError::new(
                         214,
                         16,
-                        format!(
-                            "Procedure expects parameter 'separator' of type '{}'.",
-                            if wide { "nchar(1)/nvarchar(1)" } else { "char(1)/varchar(1)" }
-                        ),
-                    ));
+                        "Procedure expects parameter 'separator' of type 'nchar(1)/nvarchar(1)'.",
+                    )
+                    .with_state(11));
                 };
                 let Some(text) = args[0].as_str() else { return Ok(State::Done) };
                 Ok(State::Pieces { text: text.to_string(), separator: first, at: 0, number: 1 })

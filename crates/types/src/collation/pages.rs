@@ -1,6 +1,7 @@
 //! Code pages: the bytes of varchar under collations of other languages.
 //!
-//! Promise: what a page [holds](CodePage::holds) comes back as it was; anything else is a question mark of one byte.
+//! Promise: what a page [holds](CodePage::holds) comes back as it was; anything else is the [nearest](CodePage::nearest)
+//! character, a question mark for want of one, of one byte.
 //! ASCII is its own bytes in each of them, so callers keep ASCII to themselves and come here for the rest. Windows'
 //! pages are those of the Encoding Standard, which adds a few characters to some of them.
 
@@ -59,7 +60,7 @@ impl CodePage {
         }
         match self.encoding() {
             None if self == CodePage::Utf8 => out.extend_from_slice(text.as_bytes()),
-            None => out.extend(text.chars().map(|c| to_cp1252(c).unwrap_or(b'?'))),
+            None => out.extend(text.chars().map(|c| to_cp1252(self.nearest(c)).unwrap_or(b'?'))),
             Some(encoding) => {
                 let mut buffer = [0; 4];
                 for c in text.chars() {
@@ -92,6 +93,15 @@ impl CodePage {
         match self.encoding() {
             None => self == CodePage::Utf8 || to_cp1252(c).is_some(),
             Some(encoding) => c.is_ascii() || encoded(encoding, c, &mut [0; 4]).is_some(),
+        }
+    }
+
+    /// The character itself where the page holds it, else the one nearest to it, or a question mark.
+    pub fn nearest(self, c: char) -> char {
+        match self {
+            _ if self.holds(c) => c,
+            CodePage::Cp1252 => super::best_fit::best_fit(c).unwrap_or('?'),
+            _ => '?',
         }
     }
 

@@ -23,7 +23,9 @@ pub(super) fn to_temporal(
         Value::Str(text) => {
             let old = matches!(to, SqlType::DateTime | SqlType::SmallDateTime);
             let parsed = parse(text, style, old).map_err(|bad| match bad {
+                Bad::Syntax if to == SqlType::SmallDateTime => TypeError::BadSmallDate,
                 Bad::Syntax => TypeError::BadDate,
+                Bad::Style => TypeError::StyleMismatch { style: of_language(style).0 },
                 // The new types say 241 where the old ones say 242.
                 Bad::Range if matches!(to, SqlType::DateTime | SqlType::SmallDateTime) => {
                     out_of_range()
@@ -44,6 +46,10 @@ pub(super) fn to_temporal(
             (d.to_datetime2(), None)
         }
         Value::DateTime2(d) => (*d, None),
+        // Style 1 tells the instant in UTC.
+        Value::DateTimeOffset(d) if style == 1 && !matches!(to, SqlType::DateTimeOffset(_)) => {
+            (d.utc, None)
+        }
         Value::DateTimeOffset(d) => (d.local(), Some(d.offset_minutes)),
         Value::Binary(bytes) => return from_binary(bytes, to).ok_or_else(|| clash(from, to)),
         _ if matches!(to, SqlType::DateTime | SqlType::SmallDateTime) => {
@@ -131,6 +137,8 @@ struct Parsed {
 enum Bad {
     Syntax,
     Range,
+    /// A date of numbers in a form that is not the style's.
+    Style,
 }
 
 /// A piece of a date's text.
@@ -257,8 +265,100 @@ pub fn is_plain_date(text: &str) -> bool {
     DateOrder::ALL.into_iter().all(|order| read(order) == first)
 }
 
+/// Which dates a style of CONVERT reads from text. Those without a form of their own read only what all do: yyyymmdd,
+/// the names of months, a bare time.
+struct Forms {
+    /// The order of day, month and year; `None`: no date of numbers between signs.
+    order: Option<DateOrder>,
+    /// Digits of the year.
+    year: usize,
+    /// Also with the year in front, day and month in the style's order.
+    year_first: bool,
+    /// A `T` before the time.
+    t: bool,
+    /// ISO 8601 alone: signs are `-`, and the time follows a `T`.
+    iso: bool,
+    /// yyyymmdd and names of months.
+    common: bool,
+}
+
+impl Forms {
+    /// `None` for those that read any form: 0, a session's, and the calendar of 130 and 131. `old`: for datetime and
+    /// smalldatetime; the newer types read just what the style writes.
+    fn of(style: i32, old: bool) -> Option<Forms> {
+        use DateOrder::{Dmy, Mdy, Ymd};
+        let (order, year) = match style {
+            0 | 130 | 131 | SESSION_STYLES.. => return None,
+            1 | 10 => (Some(Mdy), 2),
+            3..=5 => (Some(Dmy), 2),
+            2 | 11 => (Some(Ymd), 2),
+            101 | 110 => (Some(Mdy), 4),
+            103..=105 => (Some(Dmy), 4),
+            126 | 127 => (Some(Ymd), 4),
+            20 | 21 | 102 | 111 | 120 | 121 if old => (Some(Mdy), 4),
+            20 | 21 | 23 | 25 | 102 | 111 | 120 | 121 if !old => (Some(Ymd), 4),
+            22 if !old => (Some(Mdy), 2),
+            _ => (None, 0),
+        };
+        let iso = old && matches!(style, 126 | 127);
+        let year_first = old && year == 4 && !iso;
+        Some(Forms { order, year, year_first, t: !old || iso, iso, common: !(old && style == 127) })
+    }
+
+    /// What there is instead of a date that the style does not read.
+    fn unread(&self) -> Bad {
+        match self.order {
+            None if self.t => Bad::Style,
+            _ => Bad::Syntax,
+        }
+    }
+
+    fn date<'a, 't>(
+        &self,
+        tokens: &'a [Token<'t>],
+        language: &Language,
+    ) -> Result<(i32, &'a [Token<'t>]), Bad> {
+        use Token::{Number, Sign, Word};
+        let of_time =
+            |rest: &[Token<'_>]| matches!(rest, [Word(t), ..] if t.eq_ignore_ascii_case("t"));
+        let [
+            Number(x, dx),
+            Sign(a @ ('-' | '/' | '.')),
+            Number(y, 1..=2),
+            Sign(b),
+            Number(z, dz),
+            rest @ ..,
+        ] = tokens
+        else {
+            return match self.common {
+                true => date(tokens, DateOrder::Mdy, false, false, language),
+                false => Err(Bad::Syntax),
+            };
+        };
+        if a != b || self.iso && (*a != '-' || matches!(rest, [Token::Blank, ..])) {
+            return Err(Bad::Syntax);
+        }
+        let (year, month, day) = match (dx, dz, self.order) {
+            // ISO 8601 goes on with T, under every style that reads it.
+            (4, 1..=2, _) if *a == '-' && of_time(rest) && self.t => (*x as i32, *y, *z),
+            (4, 1..=2, Some(DateOrder::Ymd)) if self.year == 4 => (*x as i32, *y, *z),
+            (4, 1..=2, Some(DateOrder::Dmy)) if self.year_first => (*x as i32, *z, *y),
+            (4, 1..=2, Some(DateOrder::Mdy)) if self.year_first => (*x as i32, *y, *z),
+            (1..=2, 1..=2, Some(DateOrder::Ymd)) if self.year == 2 => (full_year(*x, *dx)?, *y, *z),
+            (1..=2, 2 | 4, Some(DateOrder::Dmy)) if self.year == *dz => {
+                (full_year(*z, *dz)?, *y, *x)
+            }
+            (1..=2, 2 | 4, Some(DateOrder::Mdy)) if self.year == *dz => {
+                (full_year(*z, *dz)?, *x, *y)
+            }
+            _ => return Err(self.unread()),
+        };
+        Ok((checked(year, month, day)?, rest))
+    }
+}
+
 /// Reads a date, a time or both. `style` fixes the order of numeric dates; 0 is us_english (mdy).
-/// ISO forms are read under every style.
+/// ISO forms are read without a style, and [`Forms`] under one.
 /// `old`: for datetime and smalldatetime, which read `2024-01-31` by the session's order too.
 fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
     let text = text.trim_matches(' ');
@@ -267,15 +367,13 @@ fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
     }
     let (style, language) = of_language(style);
     let language = Language::of(language);
+    let forms = Forms::of(style, old);
     let order = match style {
         SESSION_STYLES.. => {
             DateOrder::ALL[(style - SESSION_STYLES) as usize % DateOrder::ALL.len()]
         }
-        _ => match style % 100 {
-            3 | 4 | 5 | 13 | 31 => DateOrder::Dmy,
-            2 | 11 | 12 => DateOrder::Ymd,
-            _ => DateOrder::Mdy,
-        },
+        131 => DateOrder::Dmy,
+        _ => DateOrder::Mdy,
     };
     let day_first = old
         && style >= SESSION_STYLES
@@ -291,9 +389,16 @@ fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
         match rest {
             [Token::Blank, tail @ ..] => rest = tail,
             [Token::Word(w), tail @ ..] if w.eq_ignore_ascii_case("t") && days.is_some() => {
+                if let Some(forms) = forms.as_ref().filter(|forms| !forms.t) {
+                    return Err(if forms.year == 4 { Bad::Range } else { Bad::Syntax });
+                }
                 rest = tail;
             }
             [Token::Word(w), tail @ ..] if w.eq_ignore_ascii_case("z") && ticks.is_some() => {
+                // The old types have no use for a zone but in the style that writes one.
+                if old && forms.is_some() && style != 127 {
+                    return Err(Bad::Syntax);
+                }
                 offset = Some(0);
                 rest = tail;
             }
@@ -304,6 +409,9 @@ fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
                 Token::Number(m, 1..=2),
                 tail @ ..,
             ] if ticks.is_some() && offset.is_none() => {
+                if old && style != 127 {
+                    return Err(Bad::Syntax);
+                }
                 let minutes = *h as i32 * 60 + *m as i32;
                 if *m > 59 || minutes > 840 {
                     return Err(Bad::Range);
@@ -318,7 +426,10 @@ fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
                 rest = tail;
             }
             _ if days.is_none() => {
-                let (d, tail) = date(rest, order, day_first, lenient, language)?;
+                let (d, tail) = match &forms {
+                    Some(forms) => forms.date(rest, language)?,
+                    None => date(rest, order, day_first, lenient, language)?,
+                };
                 days = Some(d);
                 rest = tail;
             }

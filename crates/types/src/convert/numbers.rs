@@ -52,11 +52,20 @@ fn to_integer(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeEr
         (Value::Float(_) | Value::Real(_), _) => TypeError::OverflowFloat {
             ty: to.name(),
             value: match value {
-                Value::Real(f) => format!("{f:.6}").into(),
-                Value::Float(f) => format!("{f:.6}").into(),
+                Value::Real(f) => shown(f64::from(*f)),
+                Value::Float(f) => shown(*f),
                 _ => "".into(),
             },
         },
+        (Value::Money(m), _) if from == SqlType::Money => match to {
+            SqlType::TinyInt => {
+                TypeError::OverflowFloat { ty: to.name(), value: shown(*m as f64 / 10_000.0) }
+            }
+            SqlType::SmallInt => TypeError::OverflowValue { ty: to.name(), value: *m },
+            _ => TypeError::NoSpace { from: from.name(), to: to.name() },
+        },
+        // A bigint does not tell which.
+        (Value::BigInt(_), _) => TypeError::Overflow { from: "expression", to: to.name() },
         (_, Some(v)) if small && value.as_i64().is_some() => {
             TypeError::OverflowValue { ty: to.name(), value: v }
         }
@@ -73,6 +82,17 @@ fn to_integer(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeEr
         _ => Some(value.as_i64().ok_or_else(|| clash(from, to))?),
     };
     whole.and_then(|v| integer(v, to)).ok_or_else(|| overflow(whole))
+}
+
+/// A float as messages have it: six decimals, of seventeen digits in all.
+pub(super) fn shown(f: f64) -> Box<str> {
+    if f.abs() < 1e17 {
+        return format!("{f:.6}").into();
+    }
+    let exact = format!("{f:.16e}");
+    let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "16"));
+    let zeros = exponent.parse::<usize>().unwrap_or(16).saturating_sub(16);
+    format!("{}{}.000000", mantissa.replace('.', ""), "0".repeat(zeros)).into()
 }
 
 fn round_money(m: i64) -> i64 {
@@ -124,10 +144,14 @@ fn to_money(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeErro
 }
 
 fn money(units: Option<i64>, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
-    units
-        .filter(|u| to == SqlType::Money || i32::try_from(*u).is_ok())
-        .map(Value::Money)
-        .ok_or(TypeError::Overflow { from: from.message_name(), to: to.name() })
+    units.filter(|u| to == SqlType::Money || i32::try_from(*u).is_ok()).map(Value::Money).ok_or(
+        match (from, to) {
+            (SqlType::Money, SqlType::SmallMoney) => {
+                TypeError::NoSpace { from: from.name(), to: to.name() }
+            }
+            _ => TypeError::Overflow { from: from.message_name(), to: to.name() },
+        },
+    )
 }
 
 fn to_float(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
@@ -149,7 +173,7 @@ fn float(f: f64, to: SqlType) -> Result<Value, TypeError> {
     if narrow.is_finite() {
         Ok(Value::Real(narrow))
     } else {
-        Err(TypeError::OverflowFloat { ty: "real", value: format!("{f:.6}").into() })
+        Err(TypeError::OverflowFloat { ty: "real", value: shown(f) })
     }
 }
 
