@@ -45,6 +45,55 @@ pub const ACCEPTED_QUERY_HINTS_WITHOUT_EFFECT: &[&str] = &[
     "USE PLAN",
 ];
 
+/// What USE HINT takes: sys.dm_exec_valid_use_hints, and QUERY_OPTIMIZER_COMPATIBILITY_LEVEL_n.
+const USE_HINTS: &[&str] = &[
+    "ABORT_QUERY_EXECUTION",
+    "ALLOW_BATCH_MODE",
+    "ASSUME_FIXED_MAX_SELECTIVITY_FOR_REGEXP",
+    "ASSUME_FIXED_MIN_SELECTIVITY_FOR_REGEXP",
+    "ASSUME_FULL_INDEPENDENCE_FOR_FILTER_ESTIMATES",
+    "ASSUME_JOIN_PREDICATE_DEPENDS_ON_FILTERS",
+    "ASSUME_MIN_SELECTIVITY_FOR_FILTER_ESTIMATES",
+    "ASSUME_PARTIAL_CORRELATION_FOR_FILTER_ESTIMATES",
+    "DISABLE_BATCH_MODE_ADAPTIVE_JOINS",
+    "DISABLE_BATCH_MODE_MEMORY_GRANT_FEEDBACK",
+    "DISABLE_CE_FEEDBACK",
+    "DISABLE_DEFERRED_COMPILATION_TV",
+    "DISABLE_DOP_FEEDBACK",
+    "DISABLE_INTERLEAVED_EXECUTION_TVF",
+    "DISABLE_MEMORY_GRANT_FEEDBACK_PERSISTENCE",
+    "DISABLE_OPTIMIZED_NESTED_LOOP",
+    "DISABLE_OPTIMIZED_PLAN_FORCING",
+    "DISABLE_OPTIMIZER_ROWGOAL",
+    "DISABLE_OPTIONAL_PARAMETER_OPTIMIZATION",
+    "DISABLE_PARAMETER_SENSITIVE_PLAN_OPTIMIZATION",
+    "DISABLE_PARAMETER_SNIFFING",
+    "DISABLE_ROW_MODE_MEMORY_GRANT_FEEDBACK",
+    "DISABLE_TSQL_SCALAR_UDF_INLINING",
+    "DISALLOW_BATCH_MODE",
+    "ENABLE_HIST_AMENDMENT_FOR_ASC_KEYS",
+    "ENABLE_PARALLEL_PLAN_PREFERENCE",
+    "ENABLE_QUERY_OPTIMIZER_HOTFIXES",
+    "FORCE_DEFAULT_CARDINALITY_ESTIMATION",
+    "FORCE_LEGACY_CARDINALITY_ESTIMATION",
+    "QUERY_PLAN_PROFILE",
+];
+
+/// 10715 for what USE HINT does not take.
+fn check_use_hint(hint: &ast::QueryHint) -> Result<(), BindError> {
+    for arg in &hint.args {
+        let ast::Literal::String { value, .. } = arg else { continue };
+        let name = value.to_ascii_uppercase();
+        let level = name.strip_prefix("QUERY_OPTIMIZER_COMPATIBILITY_LEVEL_");
+        let levels = ["100", "110", "120", "130", "140", "150", "160", "170"];
+        if !USE_HINTS.contains(&&*name) && !level.is_some_and(|n| levels.contains(&n)) {
+            let text = format!("'{value}' is not a valid hint.");
+            return Err(BindError::new(10715, 15, hint.span.line, text));
+        }
+    }
+    Ok(())
+}
+
 /// Reads table hints; 321 for a word that is none.
 pub(crate) fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
     hints_for(hints, None)
@@ -151,6 +200,7 @@ pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
                 out = (*n).min(i32::from(i16::MAX)) as u32 | out & PREFER_PARALLEL;
             }
             ("USE HINT", _) => {
+                check_use_hint(hint)?;
                 let prefers = |arg: &ast::Literal| match arg {
                     ast::Literal::String { value, .. } => {
                         value.eq_ignore_ascii_case("ENABLE_PARALLEL_PLAN_PREFERENCE")
@@ -203,6 +253,8 @@ pub(crate) fn for_planner(hints: &[ast::QueryHint], out: &mut crate::ir::QueryHi
 
 /// The method at a join: it holds for the statement, and tables meet as written.
 pub(crate) fn join_method(method: &str, out: &mut crate::ir::QueryHints) {
+    // OPTION (FORCE ORDER) says so itself.
+    out.local_join |= !out.force_order;
     out.force_order = true;
     match method.to_ascii_uppercase().as_str() {
         "LOOP" => out.loop_join = true,

@@ -7,7 +7,7 @@ use crate::plan::{self, Body, Called, CodeState, Planned, ThereBody, Version};
 use crate::textsize::Cut;
 use crate::vm::Vm;
 use binder::ir::{OutputColumn, QueryHints, StmtKind, UpdateSet};
-use executor::{Command, Cx, SqlError};
+use executor::{Command, Cx, SqlError, SqlMessage};
 use planner::{ChangePlan, InsertSource, Known, SelectTarget};
 use session_state::Halted;
 use session_state::SessionEnvironment;
@@ -308,7 +308,13 @@ impl Vm<'_> {
             }
             None => &statement.kind,
         };
-        self.plan_bound(kind, code.object_id, (version, private), code, frame)
+        let planned = self.plan_bound(kind, code.object_id, (version, private), code, frame)?;
+        if hints(kind).is_some_and(|hints| hints.local_join) {
+            let text =
+                "Warning: The join order has been enforced because a local join hint is used.";
+            self.sink.message(&SqlMessage::info(8625, statement.line, text));
+        }
+        Ok(planned)
     }
 
     /// Plans a bound statement under the names that bound it, if it may run; `module` owns what it reaches by its owner.

@@ -38,6 +38,8 @@ pub struct QueryHints {
     pub recompile: bool,
     /// OPTIMIZE FOR UNKNOWN: not by the parameters' values.
     pub unknown: bool,
+    /// The order is that of the text only because a join names a method, which is told (8625).
+    pub local_join: bool,
     /// The query is a security policy's: nobody needs a permission for what it reads.
     pub policy: bool,
 }
