@@ -215,6 +215,10 @@ impl Binder<'_> {
             ));
         }
         let arg = self.expr(&f.args[0])?;
+        if let Some(long) = self.long_name(&arg) {
+            let text = format!("Operand data type {long} is invalid for {name} operator.");
+            return Err(BindError::new(8117, 16, line, text));
+        }
         let invalid = |ty: SqlType| {
             BindError::new(
                 8117,

@@ -27,6 +27,9 @@ impl Binder<'_> {
             }
             crate::serialize::for_client(&mut bound);
         }
+        for column in &mut bound.output {
+            column.nullable = column.nullable || crate::told::may_be_null(&bound.rel, column.id);
+        }
         let target = match (assigned, into_of(&query.body)) {
             (Assigned::Vars(vars), None) => SelectTarget::Vars(vars),
             (Assigned::Vars(_), Some(into)) => {
@@ -136,7 +139,8 @@ impl Binder<'_> {
                      verify each column has a name. For other statements, look for empty alias \
                      names. Aliases defined as \"\" or [] are not allowed. Change the alias to a \
                      valid name.",
-                ));
+                )
+                .with_state(5));
             };
             if columns.len() >= catalog::COLUMNS_MAX {
                 return Err(crate::define::too_many_columns(column_name, &name.name, line));
@@ -151,7 +155,8 @@ impl Binder<'_> {
                          table '{}' is specified more than once.",
                         name.name
                     ),
-                ));
+                )
+                .with_state(3));
             }
             // What IDENTITY(...) makes is told by being NULL until it has its number.
             let made = column.nullable;

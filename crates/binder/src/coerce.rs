@@ -29,11 +29,15 @@ impl Binder<'_> {
     /// The one type of several alternatives (CASE, COALESCE, VALUES, UNION); NULL constants adapt.
     pub fn common(&self, exprs: &[&Expr]) -> Result<Option<SqlType>> {
         let mut ty: Option<SqlType> = None;
+        // Beside a decimal a whole number that is written out counts with just its digits.
+        let decimals = exprs.iter().any(|e| matches!(e.ty, SqlType::Decimal { .. }));
         for expr in exprs.iter().filter(|e| !e.is_null_constant()) {
+            let own = if decimals { constant_type(expr) } else { expr.ty };
             ty = Some(match ty {
-                None => expr.ty,
-                Some(ty) => SqlType::common_type(ty, expr.ty)
-                    .map_err(|e| BindError::of_type(e, self.line))?,
+                None => own,
+                Some(ty) => {
+                    SqlType::common_type(ty, own).map_err(|e| BindError::of_type(e, self.line))?
+                }
             });
         }
         Ok(ty)
@@ -42,9 +46,14 @@ impl Binder<'_> {
     /// Both sides of a comparison in one type. Texts among themselves and decimals among themselves
     /// compare as they are.
     pub fn comparable(&self, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
+        self.comparable_by(CompareOp::Eq, left, right)
+    }
+
+    fn comparable_by(&self, op: CompareOp, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
+        self.together(op, &left, &right)?;
         self.sortable(left.ty)?;
         self.sortable(right.ty)?;
-        let (left, right) = self.one_rule(left, right, "equal to")?;
+        let (left, right) = self.one_rule(left, right, op.message_name())?;
         let as_they_are = left.ty == right.ty
             || (left.ty.is_character() && right.ty.is_character())
             || (left.ty.is_binary() && right.ty.is_binary())
@@ -70,6 +79,58 @@ impl Binder<'_> {
         Ok((left, right))
     }
 
+    /// 402 for two types that a comparison does not take: an xml or an old long type beside another, a time beside a date.
+    fn together(&self, op: CompareOp, left: &Expr, right: &Expr) -> Result<()> {
+        if left.is_null_constant() || right.is_null_constant() {
+            return Ok(());
+        }
+        let long = [self.long_name(left), self.long_name(right)];
+        let apart = |a: &Expr, b: &Expr| match (a.ty, b.ty) {
+            (SqlType::Time(_), SqlType::Time(_)) | (SqlType::Xml, SqlType::Xml) => false,
+            (SqlType::Time(_), other) => other.is_temporal(),
+            (SqlType::Xml, _) => true,
+            _ => false,
+        };
+        if long == [None, None] && !apart(left, right) && !apart(right, left) {
+            return Ok(());
+        }
+        let text = format!(
+            "The data types {} and {} are incompatible in the {} operator.",
+            long[0].unwrap_or(left.ty.message_name()),
+            long[1].unwrap_or(right.ty.message_name()),
+            op.message_name()
+        );
+        Err(self.error(402, text))
+    }
+
+    /// The name of the old long type that an expression is of: a column of text, ntext or image as it is, or a CAST as
+    /// one. Its values are those of the (max) type.
+    pub fn long_name(&self, e: &Expr) -> Option<&'static str> {
+        let name = long_type(e.ty)?;
+        let is_long = match &e.kind {
+            ExprKind::Col(id) => self.column_behind(*id).is_some_and(catalog::ColumnDef::is_long),
+            ExprKind::Cast { .. } => self.long_casts.contains(e),
+            _ => false,
+        };
+        is_long.then_some(name)
+    }
+
+    /// 306 for an expression of an old long type, 305 for xml.
+    pub fn ordered(&self, e: &Expr) -> Result<()> {
+        match self.long_name(e) {
+            Some(_) => Err(self.not_ordered()),
+            None => self.sortable(e.ty),
+        }
+    }
+
+    pub fn not_ordered(&self) -> BindError {
+        self.error(
+            306,
+            "The text, ntext, and image data types cannot be compared or sorted, except when using IS NULL or LIKE \
+             operator.",
+        )
+    }
+
     /// 305 for xml, which neither compares nor sorts.
     pub fn sortable(&self, ty: SqlType) -> Result<()> {
         match ty {
@@ -82,7 +143,7 @@ impl Binder<'_> {
     }
 
     pub fn compare(&self, op: CompareOp, left: Expr, right: Expr) -> Result<Expr> {
-        let (left, right) = self.comparable(left, right)?;
+        let (left, right) = self.comparable_by(op, left, right)?;
         Ok(Expr::compare(op, left, right))
     }
 
@@ -147,6 +208,7 @@ impl Binder<'_> {
             right = empty_for_null(right);
         }
         if ty.is_character() || ty.is_binary() {
+            self.explicit_once(&[&left, &right], op.message_name())?;
             let nullable = left.nullable || right.nullable;
             let kind = ExprKind::Concat { left: Box::new(left), right: Box::new(right) };
             return Ok(Expr::new(kind, ty, nullable));
@@ -187,6 +249,25 @@ impl Binder<'_> {
     }
 }
 
+/// The old type whose values are those of a (max) type.
+fn long_type(ty: SqlType) -> Option<&'static str> {
+    Some(match ty {
+        SqlType::VarChar(Len::Max) => "text",
+        SqlType::NVarChar(Len::Max) => "ntext",
+        SqlType::VarBinary(Len::Max) => "image",
+        _ => return None,
+    })
+}
+
+/// The type of a column of a result, if its values do not compare.
+pub(crate) fn not_comparable(column: &OutputColumn) -> Option<&'static str> {
+    match column.ty {
+        SqlType::Xml => Some("xml"),
+        ty if column.is_long() => long_type(ty),
+        _ => None,
+    }
+}
+
 pub(crate) fn cast(input: Expr, ty: SqlType, mode: CastMode, style: Option<i32>) -> Expr {
     let nullable = input.nullable || mode == CastMode::Try;
     Expr::new(ExprKind::Cast { input: Box::new(input), mode, style }, ty, nullable)
@@ -216,7 +297,7 @@ fn null_operand_type(other: SqlType) -> SqlType {
 }
 
 /// The type an operand has in decimal arithmetic: a whole-number constant has just its digits.
-fn constant_type(expr: &Expr) -> SqlType {
+pub(crate) fn constant_type(expr: &Expr) -> SqlType {
     match &expr.kind {
         ExprKind::Const(Value::Int(v)) => SqlType::decimal(digits(v.unsigned_abs()), 0),
         ExprKind::Neg(inner) => constant_type_or(inner, expr.ty),

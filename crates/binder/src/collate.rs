@@ -121,6 +121,7 @@ impl Binder<'_> {
         if input.is_null_constant() || usual && name.eq_ignore_ascii_case(&usual_name) {
             return Ok(input);
         }
+        self.collates.set(true);
         Ok(wrap(input, rule, name))
     }
 
@@ -172,6 +173,22 @@ impl Binder<'_> {
         self.coerce(value, ty, CastMode::Store { column: ordinal as u16 })
     }
 
+    /// 468 for texts that meet in `operation` ("add") under two explicit collations.
+    #[inline(never)]
+    pub(crate) fn explicit_once(&self, texts: &[&Expr], operation: &str) -> Result<()> {
+        if !self.collates.get() {
+            return Ok(());
+        }
+        let mut explicit = texts.iter().filter_map(|e| self.label(e)).filter(|l| l.explicit);
+        let Some(first) = explicit.next() else { return Ok(()) };
+        match explicit.find(|other| !other.name.eq_ignore_ascii_case(&first.name)) {
+            Some(other) => {
+                Err(self.error(468, conflict(&first.name, &other.name, operation)).with_state(9))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Two texts that meet in `operation` ("equal to"), under one rule; 468.
     #[inline(never)]
     pub(crate) fn one_rule(
@@ -187,15 +204,7 @@ impl Binder<'_> {
         if a.is_none() && b.is_none() {
             return Ok((left, right));
         }
-        let conflict = |a: &str, b: &str| {
-            self.error(
-                468,
-                format!(
-                    "Cannot resolve the collation conflict between \"{b}\" and \"{a}\" in the \
-                     {operation} operation."
-                ),
-            )
-        };
+        let conflict = |a: &str, b: &str| self.error(468, conflict(a, b, operation)).with_state(9);
         for (one, other) in [(&a, &b), (&b, &a)] {
             if let Some(Label { conflict: Some(second), name, .. }) = one
                 && !other.as_ref().is_some_and(|o| o.explicit)
@@ -361,4 +370,11 @@ fn looks_like_collation(name: &str) -> bool {
         ["_CP437_", "_CP850_", "SQL_EBCDIC", "SQL_ALTDICTION", "SQL_MIXDICTION", "SQL_1XCOMPAT"];
     let upper = name.to_ascii_uppercase();
     upper.starts_with("SQL_") && ABSENT.iter().any(|part| upper.contains(part))
+}
+
+/// The text of 468.
+fn conflict(left: &str, right: &str, operation: &str) -> String {
+    format!(
+        "Cannot resolve the collation conflict between \"{right}\" and \"{left}\" in the {operation} operation."
+    )
 }

@@ -245,6 +245,8 @@ pub(crate) struct Binder<'a> {
     pub auto_tables: Vec<ScopeTable>,
     /// Columns with a collation of their own.
     pub collated: crate::collate::Collated,
+    /// There was a COLLATE.
+    pub collates: Cell<bool>,
     /// First and last id of each table's columns.
     pub base_columns: Vec<(u32, u32)>,
     /// Tables that are read: see [`crate::browse`].
@@ -261,6 +263,10 @@ pub(crate) struct Binder<'a> {
     pub gathers: bool,
     /// Columns that are computed when they are read, and what they are over the other columns of their rows.
     pub volatile: std::collections::HashMap<ColId, Expr>,
+    /// What was bound of CAST AS text, ntext and image.
+    pub long_casts: Vec<Expr>,
+    /// In the text of a DEFAULT.
+    pub in_default: bool,
     /// Columns of nodes(), which only methods take.
     pub node_columns: std::collections::HashSet<ColId>,
     /// In the predicate of a security policy: no policy is heeded there.
@@ -312,6 +318,7 @@ impl<'a> Binder<'a> {
             through: None,
             auto_tables: Vec::new(),
             collated: crate::collate::Collated::new(),
+            collates: Cell::new(false),
             base_columns: Vec::new(),
             bases: Vec::new(),
             sources: None,
@@ -321,6 +328,8 @@ impl<'a> Binder<'a> {
             failed: Vec::new(),
             gathers: false,
             volatile: Default::default(),
+            long_casts: Vec::new(),
+            in_default: false,
             node_columns: Default::default(),
             moments: None,
             in_policy: false,
@@ -438,6 +447,7 @@ impl<'a> Binder<'a> {
                 v.span.line.max(1),
                 format!("Must declare the table variable \"{}\".", v.name),
             )
+            .with_state(2)
         })
     }
 

@@ -498,7 +498,9 @@ impl Binder<'_> {
             })?;
         let scopes = std::mem::take(&mut self.scopes);
         let selects = std::mem::take(&mut self.selects);
+        let around = std::mem::replace(&mut self.in_default, true);
         let bound = self.expr(&parsed);
+        self.in_default = around;
         self.scopes = scopes;
         self.selects = selects;
         bound

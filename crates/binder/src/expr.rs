@@ -401,6 +401,18 @@ impl Binder<'_> {
             return self.parse_call(c, ty, line);
         }
         let input = self.expr(&c.expr)?;
+        if !crate::define::is_long_type(&c.ty) {
+            self.check_long_cast(&input, ty, line)?;
+            return self.cast_to(c, input, ty, line);
+        }
+        let made = self.cast_to(c, input, ty, line)?;
+        // Twice, which no other expression of that type is.
+        let made = cast(made, ty, if c.try_ { CastMode::Try } else { CastMode::Explicit }, None);
+        self.long_casts.push(made.clone());
+        Ok(made)
+    }
+
+    fn cast_to(&mut self, c: &ast::Cast, input: Expr, ty: SqlType, line: u32) -> Result<Expr> {
         let style = match &c.style {
             None => None,
             Some(e) => match constant_int(e) {
@@ -419,6 +431,24 @@ impl Binder<'_> {
         }
         types::convert::check_explicit(input.ty, ty).map_err(|e| BindError::of_type(e, line))?;
         Ok(cast(input, ty, mode, style))
+    }
+
+    /// 529: an old long type becomes a text or a binary alone.
+    fn check_long_cast(&self, input: &Expr, ty: SqlType, line: u32) -> Result<()> {
+        let fits = match self.long_name(input) {
+            None => true,
+            Some("image") => ty.is_binary(),
+            Some(_) => ty.is_character() || ty == SqlType::Xml,
+        };
+        match self.long_name(input) {
+            Some(from) if !fits => {
+                let to = ty.message_name();
+                let text =
+                    format!("Explicit conversion from data type {from} to {to} is not allowed.");
+                Err(BindError::new(529, 16, line, text).with_state(2))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -502,19 +502,21 @@ impl Binder<'_> {
     /// The query of a common table expression as a table: 8155.
     #[inline(never)]
     fn expose_cte(&mut self, bound: Query, cte: &ast::Cte, alias: &ast::Ident) -> Result<Source> {
-        for (i, column) in bound.output.iter().enumerate() {
-            if cte.columns.is_empty() && column.name.is_none() {
-                return Err(self.error(
-                    8155,
-                    format!(
-                        "No column name was specified for column {} of '{}'.",
-                        i + 1,
-                        cte.name.value
-                    ),
-                ));
-            }
-        }
+        self.check_named(&bound, &cte.columns, &cte.name.value)?;
         self.expose_as(bound, &alias.value, &cte.name.value, &cte.columns)
+    }
+
+    /// 8155 for each column of a query that has no name, unless a list names them.
+    fn check_named(&self, bound: &Query, columns: &[ast::Ident], name: &str) -> Result<()> {
+        let nameless = bound.output.iter().enumerate().filter(|(_, column)| column.name.is_none());
+        let told = |(i, _): (usize, _)| {
+            let text = format!("No column name was specified for column {} of '{name}'.", i + 1);
+            self.error(8155, text).with_state(2)
+        };
+        match columns.is_empty() {
+            true => BindError::all(nameless.map(told).collect()).map_or(Ok(()), Err),
+            false => Ok(()),
+        }
     }
 
     /// A query in FROM: ORDER BY only with TOP or OFFSET (1033).
@@ -565,6 +567,7 @@ impl Binder<'_> {
                 format!("'{name}' has {word} columns than were specified in the column list."),
             ));
         }
+        self.check_named(&bound, columns, name)?;
         let mut scope = ScopeTable {
             name: alias.to_string(),
             schema: None,
@@ -576,12 +579,7 @@ impl Binder<'_> {
                 Some(renamed) => Some(renamed.value.clone()),
                 None => column.name.clone(),
             };
-            let Some(column_name) = column_name else {
-                return Err(self.error(
-                    8155,
-                    format!("No column name was specified for column {} of '{name}'.", i + 1),
-                ));
-            };
+            let column_name = column_name.expect("checked before");
             let twice = scope
                 .columns
                 .iter()

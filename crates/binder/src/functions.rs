@@ -116,6 +116,7 @@ impl Binder<'_> {
             line,
             format!("'{}' is not a recognized built-in function name.", f.name.name.value),
         )
+        .with_state(10)
     }
 
     /// Functions whose arguments are not plain values, or that are other expressions in disguise.
@@ -169,6 +170,16 @@ impl Binder<'_> {
                     ));
                 }
                 let same = self.compare(CompareOp::Eq, a.clone(), b)?;
+                // A number that is written out has the least type that holds it.
+                let a = match a.kind {
+                    ExprKind::Const(Value::Int(n @ 0..=255)) => {
+                        Expr::constant(Value::TinyInt(n as u8), SqlType::TinyInt)
+                    }
+                    ExprKind::Const(Value::Int(n @ 256..=32_767)) => {
+                        Expr::constant(Value::SmallInt(n as i16), SqlType::SmallInt)
+                    }
+                    _ => a,
+                };
                 let null = Expr::constant(Value::Null, a.ty);
                 Expr { nullable: true, ..self.make_case(vec![(same, null)], Some(a))? }
             }
@@ -218,7 +229,19 @@ impl Binder<'_> {
         if self.in_function && matches!(name, "NEWID" | "NEWSEQUENTIALID" | "RAND") {
             return Err(crate::effects::side_effect(&name.to_ascii_lowercase(), line));
         }
-        let args = self.args(f)?;
+        if name == "NEWSEQUENTIALID" && !self.in_default {
+            let text = "The newsequentialid() built-in function can only be used in a DEFAULT expression for a column of \
+                        type 'uniqueidentifier' in a CREATE TABLE or ALTER TABLE statement. It cannot be combined with \
+                        other operators to form a complex scalar expression.";
+            return Err(BindError::new(302, 16, line, text).with_state(0));
+        }
+        let args = match f.star && matches!(name, "CHECKSUM" | "BINARY_CHECKSUM") {
+            true => self.all_columns(line)?,
+            false => self.args(f)?,
+        };
+        if args.len() > 1 {
+            self.explicit_once(&args.iter().collect::<Vec<_>>(), &name.to_lowercase())?;
+        }
         let made = self.scalar_of_units(f, name, args, line)?;
         Ok(self.by_characters(made))
     }
@@ -264,7 +287,7 @@ impl Binder<'_> {
         line: u32,
     ) -> Result<Expr> {
         use FuncId as F;
-        no_variants(name, &args, line)?;
+        self.check_arguments(name, &args, line)?;
         let n = args.len();
         let check = |min, max| arity(name, n, min, max, line);
         if let Some(found) = self.property(name, &args, line)? {
@@ -317,7 +340,12 @@ impl Binder<'_> {
             "POWER" => {
                 check(2, 2)?;
                 let base = self.number(next(), name, line)?;
-                let ty = base.ty;
+                let ty = match base.ty {
+                    SqlType::Decimal { scale, numeric, .. } => {
+                        SqlType::Decimal { precision: 38, scale, numeric }
+                    }
+                    ty => ty,
+                };
                 let exponent = self.coerce(next(), FLOAT, CastMode::Implicit)?;
                 call(F::Power, vec![base, exponent], ty)
             }
@@ -386,7 +414,9 @@ impl Binder<'_> {
             "LEFT" | "RIGHT" => {
                 check(2, 2)?;
                 let arg = self.text(next())?;
-                let count = self.coerce(next(), BIGINT, CastMode::Implicit)?;
+                let count = next();
+                no_negative_length(&count, name, line)?;
+                let count = self.coerce(count, BIGINT, CastMode::Implicit)?;
                 let ty = match (length(arg.ty), constant_i64(&count)) {
                     (Some(len), Some(count)) => {
                         var_type(arg.ty, Some((count.max(0) as usize).min(len as usize)))
@@ -400,7 +430,9 @@ impl Binder<'_> {
                 let arg = next();
                 let arg = if arg.ty.is_binary() { arg } else { self.text(arg)? };
                 let start = self.coerce(next(), BIGINT, CastMode::Implicit)?;
-                let count = self.coerce(next(), BIGINT, CastMode::Implicit)?;
+                let count = next();
+                no_negative_length(&count, name, line)?;
+                let count = self.coerce(count, BIGINT, CastMode::Implicit)?;
                 let ty = match (length(arg.ty), constant_i64(&count)) {
                     (Some(len), Some(count)) => {
                         var_type(arg.ty, Some((count.max(0) as usize).min(len as usize)))
@@ -492,7 +524,16 @@ impl Binder<'_> {
                 let count = self.coerce(next(), BIGINT, CastMode::Implicit)?;
                 let with = self.text(next())?;
                 let like = if with.ty.is_unicode() { with.ty } else { arg.ty };
-                let len = length(arg.ty).zip(length(with.ty)).map(|(a, b)| a as usize + b as usize);
+                // What is cut out, where that is known.
+                let cut = match (length(arg.ty), constant_i64(&start), constant_i64(&count)) {
+                    (Some(len), Some(start @ 1..), Some(count @ 0..)) => {
+                        count.min((i64::from(len) - start + 1).max(0)) as usize
+                    }
+                    _ => 0,
+                };
+                let len = length(arg.ty)
+                    .zip(length(with.ty))
+                    .map(|(a, b)| usize::from(a) - cut.min(usize::from(a)) + usize::from(b));
                 let ty = var_type(like, len);
                 nullable(call(F::Stuff, vec![arg, start, count, with], ty))
             }
@@ -578,6 +619,17 @@ impl Binder<'_> {
     }
 }
 
+/// 536 for a length that is written out and below 0.
+fn no_negative_length(count: &Expr, name: &str, line: u32) -> Result<()> {
+    let ExprKind::Neg(number) = &count.kind else { return Ok(()) };
+    if !matches!(number.kind, ExprKind::Const(_)) || constant_i64(count).is_none_or(|n| n >= 0) {
+        return Ok(());
+    }
+    let lower = name.to_lowercase();
+    let text = format!("Invalid length parameter passed to the {lower} function.");
+    Err(BindError::new(536, 16, line, text).with_state(if name == "SUBSTRING" { 8 } else { 6 }))
+}
+
 /// The value of a whole-number constant, seen through conversions.
 pub(crate) fn constant_i64(e: &Expr) -> Option<i64> {
     match &e.kind {
@@ -645,9 +697,69 @@ pub(crate) fn not_null(mut e: Expr) -> Expr {
     e
 }
 
-/// Functions of numbers, texts and moments do not take a sql_variant; 8116.
-fn no_variants(name: &str, args: &[Expr], line: u32) -> Result<()> {
-    let takes = matches!(
+impl Binder<'_> {
+    /// 8116 for an argument of a type that a function does not take, though it could be converted.
+    fn check_arguments(&self, name: &str, args: &[Expr], line: u32) -> Result<()> {
+        for (i, arg) in args.iter().enumerate() {
+            let shown = match arg.ty {
+                // Of xml some of these functions take no more than texts may.
+                SqlType::Xml if !matches!(name, "DATALENGTH" | "ISNULL" | "CONVERT") => "xml",
+                SqlType::Variant if !takes_variants(name) => "sql_variant",
+                _ if i > 0 || !TEXTS_ALONE.contains(&name) => continue,
+                ty => match self.long_name(arg) {
+                    Some("image" | "text" | "ntext") if name == "SUBSTRING" => continue,
+                    Some(long) => long,
+                    None if name == "SUBSTRING" && arg.is_null_constant() => "NULL",
+                    None if !matches!(name, "SUBSTRING" | "CHARINDEX")
+                        || arg.is_null_constant()
+                        || ty.is_character()
+                        || ty.is_binary() =>
+                    {
+                        continue;
+                    }
+                    None => ty.message_name(),
+                },
+            };
+            let text = format!(
+                "Argument data type {shown} is invalid for argument {} of {} function.",
+                i + 1,
+                name.to_lowercase()
+            );
+            return Err(BindError::new(8116, 16, line, text));
+        }
+        Ok(())
+    }
+
+    /// `*` as arguments.
+    fn all_columns(&self, line: u32) -> Result<Vec<Expr>> {
+        let tables = self.scopes.last().map_or(&[][..], |scope| &scope.tables);
+        if tables.is_empty() {
+            return Err(BindError::new(263, 16, line, "Must specify table to select from."));
+        }
+        let columns = tables.iter().flat_map(|t| &t.columns);
+        Ok(columns.filter(|c| !self.hidden.contains(&c.id)).map(|c| self.column_value(c)).collect())
+    }
+}
+
+/// Functions whose first argument is not of text or ntext, SUBSTRING and CHARINDEX of no type but texts and binaries.
+const TEXTS_ALONE: &[&str] = &[
+    "CHARINDEX",
+    "LEFT",
+    "LEN",
+    "LOWER",
+    "LTRIM",
+    "REPLACE",
+    "REVERSE",
+    "RIGHT",
+    "RTRIM",
+    "STUFF",
+    "SUBSTRING",
+    "UPPER",
+];
+
+/// Functions of numbers, texts and moments do not take a sql_variant.
+fn takes_variants(name: &str) -> bool {
+    matches!(
         name,
         "DATALENGTH"
             | "ISNULL"
@@ -660,23 +772,5 @@ fn no_variants(name: &str, args: &[Expr], line: u32) -> Result<()> {
             | "LEAST"
             | "CONCAT"
             | "CONCAT_WS"
-    );
-    match args.iter().position(|e| {
-        // Of xml some of these functions take no more than texts may.
-        let xml = e.ty == SqlType::Xml && !matches!(name, "DATALENGTH" | "ISNULL" | "CONVERT");
-        e.ty == SqlType::Variant && !takes || xml
-    }) {
-        Some(i) => Err(BindError::new(
-            8116,
-            16,
-            line,
-            format!(
-                "Argument data type {} is invalid for argument {} of {} function.",
-                args[i].ty.name(),
-                i + 1,
-                name.to_lowercase()
-            ),
-        )),
-        _ => Ok(()),
-    }
+    )
 }

@@ -102,7 +102,7 @@ impl Binder<'_> {
         let plain = items.iter().all(|item| matches!(item, ast::GroupItem::Expr(_)));
         let sets = self.product(items, &mut group)?;
         for (_, e) in &group {
-            self.sortable(e.ty)?;
+            self.ordered(e)?;
         }
         let all = group.len() <= 63 && sets == [(1u64 << group.len()) - 1];
         if plain || all {

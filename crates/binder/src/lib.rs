@@ -60,6 +60,7 @@ mod sets;
 mod shape;
 mod statements;
 mod target;
+mod told;
 mod tracking;
 mod trigger;
 mod type_names;

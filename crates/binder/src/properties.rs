@@ -95,7 +95,10 @@ impl Binder<'_> {
             };
             return Err(BindError::of_type(e, line));
         }
-        let value = types::variant::property(ty, None, property);
+        let value = match property.trim().eq_ignore_ascii_case("collation") && ty.is_character() {
+            true => Value::str(&self.collation_of(&args[0]).name()),
+            false => types::variant::property(ty, None, property),
+        };
         let null = Expr::constant(Value::Null, out);
         if value.is_null() {
             return Ok(null);

@@ -342,9 +342,13 @@ impl Binder<'_> {
         for key in keys {
             let (expr, desc) = match key {
                 Key::Item(i, desc) => {
+                    if output[i].is_long() {
+                        return Err(self.not_ordered());
+                    }
                     (Expr::col(output[i].id, output[i].ty, output[i].nullable), desc)
                 }
                 Key::Expr(expr, desc) => {
+                    self.ordered(&expr)?;
                     let (ty, nullable) = (expr.ty, expr.nullable);
                     let id = self.place(&mut exprs, expr);
                     if select.distinct && !visible.contains(&id) {
@@ -362,10 +366,10 @@ impl Binder<'_> {
         }
         rel = Rel::Project { input: Box::new(rel), exprs };
         if select.distinct {
-            if output.iter().any(|c| c.ty == SqlType::Xml) {
+            if let Some(name) = output.iter().find_map(crate::coerce::not_comparable) {
                 return Err(self.error(
                     421,
-                    "The xml data type cannot be selected as DISTINCT because it is not comparable.",
+                    format!("The {name} data type cannot be selected as DISTINCT because it is not comparable."),
                 ));
             }
             let mut over: Vec<ColId> = Vec::new();
@@ -437,7 +441,7 @@ impl Binder<'_> {
             Key::Item(..) => None,
         }));
         for key in &sort {
-            self.sortable(key.expr.ty)?;
+            self.ordered(&key.expr)?;
         }
         if !sort.is_empty() {
             rel = Rel::Sort { input: Box::new(rel), keys: sort.clone() };
@@ -452,8 +456,10 @@ impl Binder<'_> {
                 ));
             }
             if top.with_ties && sort.is_empty() {
-                return Err(self.error(
+                return Err(BindError::new(
                     1062,
+                    15,
+                    self.line,
                     "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY \
                      clause.",
                 ));
@@ -466,13 +472,40 @@ impl Binder<'_> {
         Ok(rel)
     }
 
-    /// The count of TOP, a bigint or a float; it sees no columns.
+    /// The count of TOP, a bigint or a float; it sees no columns: 4115. 1060 for a number with a fraction.
     pub fn top_count(&mut self, top: &ast::Top) -> Result<Expr> {
+        if let ast::ExprKind::Column(c) = &top.count.kind
+            && let Ok(found) = self.column(c, self.line)
+            && self.scopes.last().is_some_and(|scope| scope.has(found.id))
+        {
+            let mut name: Vec<&str> = c.qualifier.iter().map(|q| q.value.as_str()).collect();
+            name.push(&c.name.value);
+            let text = format!(
+                "The reference to column \"{}\" is not allowed in an argument to a TOP, OFFSET, or FETCH clause. Only \
+                 references to columns at an outer scope or standalone expressions and subqueries are allowed here.",
+                name.join(".")
+            );
+            return Err(BindError::new(4115, 15, top.count.span.line.max(1), text));
+        }
         let scopes = std::mem::take(&mut self.scopes);
         let count = self.expr(&top.count);
         self.scopes = scopes;
+        let count = count?;
         let ty = if top.percent { SqlType::Float } else { SqlType::BigInt };
-        self.coerce(count?, ty, CastMode::Implicit)
+        if !top.percent
+            && matches!(
+                count.ty,
+                SqlType::Decimal { .. } | SqlType::Float | SqlType::Real | SqlType::Money
+            )
+        {
+            return Err(BindError::new(
+                1060,
+                15,
+                self.line,
+                "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.",
+            ));
+        }
+        self.coerce(count, ty, CastMode::Implicit)
     }
 
     /// TOP over a source.

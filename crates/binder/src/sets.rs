@@ -3,7 +3,7 @@
 use syntax::ast;
 use types::SqlType;
 
-use crate::context::Binder;
+use crate::context::{Binder, Scope};
 use crate::error::{BindError, Result};
 use crate::ir::*;
 
@@ -56,6 +56,15 @@ impl Binder<'_> {
         let ast::QueryBody::SetOperation { op, all, left, right } = body else {
             return self.side(body);
         };
+        let name = match op {
+            ast::SetOperator::Union => "UNION",
+            ast::SetOperator::Except => "EXCEPT",
+            ast::SetOperator::Intersect => "INTERSECT",
+        };
+        if *all && *op != ast::SetOperator::Union {
+            let text = format!("The 'ALL' version of the {name} operator is not supported.");
+            return Err(BindError::new(324, 15, self.line, text));
+        }
         let op = match (op, all) {
             (ast::SetOperator::Union, true) => SetOp::UnionAll,
             (ast::SetOperator::Union, false) => {
@@ -81,22 +90,31 @@ impl Binder<'_> {
             ));
         }
         let mut types = Vec::with_capacity(left.output.len());
+        let operation = match op {
+            SetOp::UnionAll => "UNION ALL",
+            SetOp::Union => "UNION",
+            SetOp::Except => "EXCEPT",
+            SetOp::Intersect => "INTERSECT",
+        };
         for (a, b) in left.output.iter().zip(&right.output) {
-            let a_null = null_throughout(&left.rel, a.id);
-            let b_null = null_throughout(&right.rel, b.id);
-            types.push(if a_null {
-                b.ty
-            } else if b_null {
-                a.ty
-            } else {
-                SqlType::common_type(a.ty, b.ty).map_err(|e| BindError::of_type(e, self.line))?
+            let (a, b) = (shown(&left.rel, a), shown(&right.rel, b));
+            types.push(match self.common(&[&a, &b])? {
+                Some(ty) => ty,
+                None => a.ty,
             });
+            self.explicit_once(&[&a, &b], operation)?;
+            if op != SetOp::UnionAll {
+                self.one_rule(a, b, operation)?;
+            }
         }
-        if op != SetOp::UnionAll && types.contains(&SqlType::Xml) {
+        let apart = left.output.iter().chain(&right.output).find_map(crate::coerce::not_comparable);
+        if let Some(name) = apart.filter(|_| op != SetOp::UnionAll) {
             return Err(self.error(
                 5335,
-                "The data type xml cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it \
-                 is not comparable.",
+                format!(
+                    "The data type {name} cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators \
+                     because it is not comparable."
+                ),
             ));
         }
         let left_columns = self.convert_output(&mut left, &types)?;
@@ -173,14 +191,11 @@ impl Binder<'_> {
                 _ => None,
             };
             let Some(found) = found else {
-                return Err(BindError::new(
-                    104,
-                    16,
-                    item.expr.span.line.max(1),
-                    "ORDER BY items must appear in the select list if the statement contains a \
-                     UNION, INTERSECT or EXCEPT operator.",
-                ));
+                return Err(self.unlisted(&query.body, &item.expr));
             };
+            if found.is_long() {
+                return Err(self.not_ordered());
+            }
             self.sortable(found.ty)?;
             let expr = Expr::col(found.id, found.ty, found.nullable);
             keys.push(SortKey { expr, desc: item.descending });
@@ -193,15 +208,48 @@ impl Binder<'_> {
     }
 }
 
+impl Binder<'_> {
+    /// Why a set operation is not ordered by what is no column of it: 108 for a position; 104, after 207 for a name that
+    /// means nothing to the first SELECT either.
+    #[cold]
+    fn unlisted(&mut self, body: &ast::QueryBody, item: &ast::Expr) -> BindError {
+        let line = item.span.line.max(1);
+        if let ast::ExprKind::Literal(ast::Literal::Int(n)) = &item.kind {
+            let text = format!(
+                "The ORDER BY position number {n} is out of range of the number of items in the select list."
+            );
+            return BindError::new(108, 16, line, text);
+        }
+        let text = "ORDER BY items must appear in the select list if the statement contains a UNION, INTERSECT or EXCEPT \
+                    operator.";
+        let unlisted = BindError::new(104, 16, line, text);
+        let (ast::ExprKind::Column(c), Some(first)) = (&item.kind, first_select(body)) else {
+            return unlisted;
+        };
+        let Ok(source) = self.from(&first.from) else { return unlisted };
+        self.scopes.push(Scope::of(source.tables));
+        let found = self.column(c, line);
+        self.scopes.pop();
+        match found {
+            Ok(_) => unlisted,
+            Err(unknown) => BindError::all(vec![unknown, unlisted]).expect("two of them"),
+        }
+    }
+}
+
+fn first_select(body: &ast::QueryBody) -> Option<&ast::Select> {
+    match body {
+        ast::QueryBody::Select(select) => Some(select),
+        ast::QueryBody::Nested(inner) => first_select(inner),
+        ast::QueryBody::SetOperation { left, .. } => first_select(left),
+        ast::QueryBody::Values(_) => None,
+    }
+}
+
 /// Where the first SELECT of a set operation lists a column that ORDER BY names as that SELECT does, by `t.a` or `a`,
 /// whatever it is called in the result. None where it does not, or where a `*` before it hides the place.
 fn place_in_list(body: &ast::QueryBody, wanted: &ast::ColumnRef) -> Option<usize> {
-    let select = match body {
-        ast::QueryBody::Select(select) => select,
-        ast::QueryBody::Nested(inner) => return place_in_list(inner, wanted),
-        ast::QueryBody::SetOperation { left, .. } => return place_in_list(left, wanted),
-        ast::QueryBody::Values(_) => return None,
-    };
+    let select = first_select(body)?;
     let is_wanted = |c: &ast::ColumnRef| {
         // `dbo.t.a` and `t.a` are the same column; so is `a`, of the only table that has one.
         let same = |(a, b): (&ast::Ident, &ast::Ident)| catalog::same_name(&a.value, &b.value);
@@ -235,6 +283,24 @@ fn null_throughout(rel: &Rel, id: ColId) -> bool {
             null_throughout(left, left_columns[at]) && null_throughout(right, right_columns[at])
         }),
         rel => constant_null(rel, id),
+    }
+}
+
+/// An output as an expression: the constant that it is, else its column.
+fn shown(rel: &Rel, column: &OutputColumn) -> Expr {
+    let of_column = || Expr::col(column.id, column.ty, column.nullable);
+    if null_throughout(rel, column.id) {
+        return Expr::constant(types::Value::Null, column.ty);
+    }
+    match rel {
+        Rel::Project { exprs, .. } => match exprs.iter().find(|(id, _)| *id == column.id) {
+            Some((_, e)) if e.is_null_constant() || crate::coerce::constant_type(e) != e.ty => {
+                e.clone()
+            }
+            _ => of_column(),
+        },
+        Rel::Top { input, .. } | Rel::Sort { input, .. } => shown(input, column),
+        _ => of_column(),
     }
 }
 

@@ -565,7 +565,12 @@ impl<'a> ProgramBinder<'a> {
                 self.declare_table(&d.name.name, (Some(id), spec), false, d_line)?;
                 continue;
             }
-            let ty = self.declared_type(ty)?;
+            if crate::define::is_long_type(ty) {
+                let text = "The text, ntext, and image data types are invalid for local variables.";
+                return Err(BindError::new(2739, 16, d_line, text));
+            }
+            let declared = self.declared_type(ty);
+            let ty = declared.map_err(|e| if e.number == 2715 { e.with_state(3) } else { e })?;
             if self.eager {
                 // Bound again: the frame knows the variable already.
             } else if self.frame.declare(&d.name.name, ty).is_none() {
@@ -715,4 +720,5 @@ pub(crate) fn already_declared(name: &str, line: u32) -> BindError {
              within a query batch or stored procedure."
         ),
     )
+    .with_state(2)
 }

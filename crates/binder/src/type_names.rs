@@ -130,11 +130,13 @@ pub(crate) fn system_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType> 
                 "Column or parameter #1: Specified column precision {n} is greater than the maximum precision of 53."
             ),
         ),
-        [Len::N(n)]
-            if in_cast && *n <= 8000 && matches!(ty.name.as_str(), "nvarchar" | "nchar") =>
-        {
+        [Len::N(_)] if in_cast && matches!(ty.name.as_str(), "nvarchar" | "nchar") => {
+            let n = match ty.args[0] {
+                ast::TypeArg::Number(n) => n,
+                ast::TypeArg::Max => 0,
+            };
             BindError::new(
-                2717,
+                131,
                 16,
                 line,
                 format!(

@@ -324,7 +324,7 @@ impl Binder<'_> {
                 ast::ExprKind::Literal(_) => (5309, "constants"),
                 _ => {
                     let expr = self.expr(&item.expr)?;
-                    self.sortable(expr.ty)?;
+                    self.ordered(&expr)?;
                     order.push(SortKey { expr, desc: item.descending });
                     continue;
                 }
@@ -396,7 +396,7 @@ impl Binder<'_> {
         let found = named.iter().find(|w| catalog::same_name(&w.name.value, &name.value));
         let Some(found) = found else {
             let text = format!("Window '{}' is undefined.", name.value);
-            return Err(BindError::new(5362, 15, line, text));
+            return Err(BindError::new(5362, 15, line, text).with_state(3));
         };
         if depth > named.len() {
             let text = "Cyclic window references are not permitted.";
@@ -469,9 +469,9 @@ fn rank(bound: FrameBound) -> u8 {
 fn word(bound: FrameBound) -> &'static str {
     match bound {
         FrameBound::UnboundedPreceding => "UNBOUNDED PRECEDING",
-        FrameBound::Preceding(_) => "PRECEDING",
+        FrameBound::Preceding(_) => "... PRECEDING",
         FrameBound::CurrentRow => "CURRENT ROW",
-        FrameBound::Following(_) => "FOLLOWING",
+        FrameBound::Following(_) => "... FOLLOWING",
         FrameBound::UnboundedFollowing => "UNBOUNDED FOLLOWING",
     }
 }

@@ -45,6 +45,14 @@ impl Binder<'_> {
                 format!("'{word}' is not a recognized {} option.", name.to_lowercase()),
             )
         })?;
+        if name.starts_with("DATEDIFF") && matches!(part, DatePart::TzOffset | DatePart::IsoWeek) {
+            let text = format!(
+                "The datepart {} is not supported by date function {}.",
+                part.name(),
+                name.to_lowercase()
+            );
+            return Err(BindError::new(9806, 16, line, text).with_state(0));
+        }
         if name == "DATEADD" {
             let number = self.expr(&f.args[1])?;
             // Fractions are cut, as SQL Server does; the rest must fit int.

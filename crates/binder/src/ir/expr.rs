@@ -208,6 +208,18 @@ impl CompareOp {
         }
     }
 
+    /// The operator's name inside messages.
+    pub fn message_name(self) -> &'static str {
+        match self {
+            CompareOp::Eq => "equal to",
+            CompareOp::Ne => "not equal to",
+            CompareOp::Lt => "less than",
+            CompareOp::Le => "less than or equal to",
+            CompareOp::Gt => "greater than",
+            CompareOp::Ge => "greater than or equal to",
+        }
+    }
+
     pub fn symbol(self) -> &'static str {
         match self {
             CompareOp::Eq => "=",

@@ -78,6 +78,13 @@ pub struct OutputColumn {
     pub base: Option<Arc<BaseColumn>>,
 }
 
+impl OutputColumn {
+    /// Is it of text, ntext or image?
+    pub fn is_long(&self) -> bool {
+        self.base.as_ref().is_some_and(|base| base.long)
+    }
+}
+
 /// What a client is told of the column of a table that a column of a result shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BaseColumn {
