@@ -131,13 +131,13 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
                 *spool,
             ))
         }
-        Op::HashJoin { kind, left, right, left_keys, right_keys, residual } => {
+        Op::HashJoin { kind, left, right, left_keys, right_keys, residual, seeks } => {
             let sides = needed.map(|needed| slots::of_sides(node, needed));
             let (of_left, of_right) = match &sides {
                 Some((left, right)) => (Some(&left[..]), Some(&right[..])),
                 None => (None, None),
             };
-            Box::new(hash_join::HashJoin::new(
+            let mut join = hash_join::HashJoin::new(
                 *kind,
                 build_for(left, of_left),
                 build_for(right, of_right),
@@ -146,7 +146,22 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
                 right_keys,
                 residual.as_ref(),
                 needed,
-            ))
+            );
+            if let Some(seeks) = seeks {
+                let widths = (left.types.len(), right.types.len());
+                let (nobody, sought) = (Box::new(simple::Empty), build(&seeks.right));
+                let loops = join::NestedLoops::new(
+                    *kind,
+                    nobody,
+                    sought,
+                    widths,
+                    &seeks.binds,
+                    None,
+                    false,
+                );
+                join.seek_up_to(seeks.rows_max, loops);
+            }
+            Box::new(join)
         }
         Op::MergeJoin { kind, left, right, left_keys, right_keys, residual, many } => {
             let (kind, many, residual) = (*kind, *many, residual.as_ref());

@@ -296,7 +296,7 @@ impl Lowering {
         let lookups = match access.index {
             Some(_) if !access.covering => {
                 met * cost::seek_again()
-                    + (met.min(total * all / cost::PAGE_BYTES)) * cost::NEXT_PAGE
+                    + (met.min(total * all / cost::PAGE_BYTES)) * cost::LOOKUP_PAGE
             }
             _ => 0.0,
         };

@@ -166,16 +166,21 @@ impl Lowering {
         conditions: Vec<Expr>,
         needed: &Needed,
     ) -> Lowered {
-        let seek = kind != PhysicalJoin::Full
+        let left_rows = left.node.rows;
+        let may_seek = kind != PhysicalJoin::Full
             && gives_key(&right, &to_right, &conditions)
-            && self.hints.allows_loops()
-            && match self.costs(&left, &right, &to_right, &conditions) {
+            && self.hints.allows_loops();
+        let costs = match may_seek {
+            true => self.costs(&left, &right, &to_right, &conditions),
+            false => None,
+        };
+        let seek = may_seek
+            && match &costs {
                 _ if !self.hints.allows_hash() && !self.hints.allows_merge() => true,
-                Some((seeks, whole)) => seeks <= whole,
-                None => left.node.rows <= SEEK_ROWS,
+                Some(costs) => costs.seeks(left_rows) <= costs.whole(left_rows),
+                None => left_rows <= SEEK_ROWS,
             };
         let informed = self.facts.is_informed();
-        let left_rows = left.node.rows;
         if seek {
             self.boundaries.push(Boundary { cols: left.cols.clone(), params: Vec::new() });
             let preds = to_right.into_iter().chain(conditions).collect();
@@ -193,6 +198,12 @@ impl Lowering {
             });
         }
         let mut left = left;
+        // Where the left side might have so few rows that seeks cost less, it is counted first.
+        let free = self.facts.is_large() && !self.hints.force_order;
+        let other_way = costs.filter(|_| free).map(|costs| {
+            let preds: Vec<Expr> = to_right.iter().chain(&conditions).cloned().collect();
+            (costs.rows_max(), right.clone(), preds)
+        });
         let mut right = self.rel(right, to_right, needed);
         let pairs = left_rows * right.node.rows;
         let share = || self.facts.pairs(&conditions, left_rows, right.node.rows);
@@ -204,13 +215,20 @@ impl Lowering {
         if let Some(keys) = self.merge_keys(kind, &left, &right, &conditions) {
             return self.merge_join(kind, left, right, keys, conditions, rows);
         }
-        // The hash table is made of the right side: of the one with fewer rows.
-        let free = self.facts.is_large() && !self.hints.force_order;
-        if free && kind == PhysicalJoin::Inner && left_rows < right.node.rows {
-            let equal = |c: &Expr| equality(c, &left.cols, &right.cols).is_some();
-            if conditions.iter().any(equal) {
-                std::mem::swap(&mut left, &mut right);
+        let equal = |c: &Expr| equality(c, &left.cols, &right.cols).is_some();
+        let hashes = conditions.iter().any(equal);
+        let seeks = match other_way {
+            Some((rows_max, rel, preds))
+                if hashes && rows_max >= 1.0 && left_rows <= right.node.rows =>
+            {
+                Some(self.seeks_for(&left, rel, preds, &right, needed, rows_max))
             }
+            _ => None,
+        };
+        // The hash table is made of the right side: of the one with fewer rows.
+        let smaller = kind == PhysicalJoin::Inner && left_rows < right.node.rows;
+        if free && smaller && hashes && seeks.is_none() {
+            std::mem::swap(&mut left, &mut right);
         }
         let (mut left_keys, mut right_keys, mut residual) = (Vec::new(), Vec::new(), Vec::new());
         let only_loops = !self.hints.allows_hash() && !self.hints.allows_merge();
@@ -243,7 +261,29 @@ impl Lowering {
             left_keys,
             right_keys,
             residual,
+            seeks,
         })
+    }
+
+    /// The other way of an adaptive join: the right side sought for each left row. `whole`: the same side as it is read
+    /// without the left one.
+    fn seeks_for(
+        &mut self,
+        left: &Lowered,
+        right: Rel,
+        preds: Vec<Expr>,
+        whole: &Lowered,
+        needed: &Needed,
+        rows_max: f64,
+    ) -> Box<Seeks> {
+        let mut needed = needed.clone();
+        needed.extend(whole.cols.iter().copied());
+        self.boundaries.push(Boundary { cols: left.cols.clone(), params: Vec::new() });
+        let right = self.rel(right, preds, &needed);
+        let boundary = self.boundaries.pop().expect("pushed above");
+        let binds = binds(&boundary, &left.cols);
+        let right = self.shape(right, &whole.cols).node;
+        Box::new(Seeks { right, binds, rows_max })
     }
 
     /// What it costs to seek the right side for each left row, and to read it once; None where there is no telling.
@@ -253,7 +293,7 @@ impl Lowering {
         right: &Rel,
         to_right: &[Expr],
         conditions: &[Expr],
-    ) -> Option<(f64, f64)> {
+    ) -> Option<Costs> {
         if !self.facts.is_informed() {
             return None;
         }
@@ -267,14 +307,15 @@ impl Lowering {
         own.iter_mut().for_each(fold);
         let each = self.weigh(get, own.iter().chain(conditions).cloned().collect());
         let whole = self.weigh(get, own);
-        let rows = left.node.rows.max(1.0);
         let right_cols: Vec<ColId> = right.columns();
         let equal = conditions.iter().any(|c| equality(c, &left.cols, &right_cols).is_some());
-        let meeting = match equal {
-            true => cost::hash(rows.min(whole.rows_out), rows.max(whole.rows_out)),
-            false => cost::pairs(rows, whole.rows_out),
-        };
-        Some((each.cost + (rows - 1.0) * each.again, whole.cost + meeting))
+        Some(Costs {
+            first: each.cost,
+            again: each.again,
+            reading: whole.cost,
+            rows: whole.rows_out,
+            equal,
+        })
     }
 
     /// A condition that a subquery has a match becomes a join, when the match is by conditions a join
@@ -373,6 +414,43 @@ impl Lowering {
             spool,
         });
         self.filter(joined, above)
+    }
+}
+
+/// What the ways to meet a right side cost.
+struct Costs {
+    /// Of a seek into it, and of one more.
+    first: f64,
+    again: f64,
+    /// Of reading it whole.
+    reading: f64,
+    /// Its rows then.
+    rows: f64,
+    /// There is an equality to hash by.
+    equal: bool,
+}
+
+impl Costs {
+    /// Of seeks for so many left rows.
+    fn seeks(&self, left: f64) -> f64 {
+        self.first + (left - 1.0).max(0.0) * self.again
+    }
+
+    /// Of reading it once for them.
+    fn whole(&self, left: f64) -> f64 {
+        let left = left.max(1.0);
+        let meeting = match self.equal {
+            true => cost::hash(left.min(self.rows), left.max(self.rows)),
+            false => cost::pairs(left, self.rows),
+        };
+        self.reading + meeting
+    }
+
+    /// Left rows up to which seeks cost less.
+    fn rows_max(&self) -> f64 {
+        let most = |left: f64| (self.whole(left) - self.first) / self.again + 1.0;
+        // More left rows make the whole dearer too, if only a little.
+        most(most(1.0)).floor().max(0.0)
     }
 }
 

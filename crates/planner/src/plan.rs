@@ -98,6 +98,8 @@ pub enum Op {
         right_keys: Vec<Expr>,
         /// Over left row ++ right row.
         residual: Option<Expr>,
+        /// An adaptive join's other way.
+        seeks: Option<Box<Seeks>>,
     },
     /// Reads both sides side by side; both come in the order of their keys. NULL keys never match.
     MergeJoin {
@@ -214,6 +216,17 @@ pub enum Op {
     },
 }
 
+/// What an adaptive join does instead where its left side turns out to have few rows: nested loops over seeks.
+#[derive(Debug, Clone)]
+pub struct Seeks {
+    /// The rows of the right side that one left row meets; its slots are those of the side that is read whole.
+    pub right: Node,
+    /// Stored for each left row.
+    pub binds: Vec<(ParamId, Expr)>,
+    /// Left rows up to which this costs less.
+    pub rows_max: f64,
+}
+
 /// What an operator did, counted while it runs. One writer.
 #[derive(Debug, Default)]
 pub struct NodeFigures {
@@ -243,9 +256,9 @@ impl NodeFigures {
 }
 
 /// The nodes below an operator, in the order in which plans show them: by reference or by mutable reference, as `$op` is
-/// one; `$iter` goes through a list of them likewise.
+/// one; `$iter` goes through a list of them likewise, and `$borrow` borrows one.
 macro_rules! inputs {
-    ($op:expr, $iter:ident) => {
+    ($op:expr, $iter:ident, $($borrow:tt)+) => {
         match $op {
             Op::OneRow
             | Op::Empty
@@ -267,8 +280,11 @@ macro_rules! inputs {
             | Op::Serialize { input, .. }
             | Op::Window { input, .. }
             | Op::Metered { input, .. } => vec![input],
+            Op::HashJoin { left, right, seeks: Some(seeks), .. } => {
+                vec![left, right, $($borrow)+ seeks.right]
+            }
             Op::NestedLoops { left, right, .. }
-            | Op::HashJoin { left, right, .. }
+            | Op::HashJoin { left, right, seeks: None, .. }
             | Op::MergeJoin { left, right, .. }
             | Op::HashSetOp { left, right, .. } => vec![left, right],
             Op::Concat { inputs } => inputs.$iter().collect(),
@@ -279,11 +295,11 @@ macro_rules! inputs {
 impl Node {
     /// Its inputs, in the order in which plans show them.
     pub fn inputs(&self) -> Vec<&Node> {
-        inputs!(&self.op, iter)
+        inputs!(&self.op, iter, &)
     }
 
     pub(crate) fn inputs_mut(&mut self) -> Vec<&mut Node> {
-        inputs!(&mut self.op, iter_mut)
+        inputs!(&mut self.op, iter_mut, &mut)
     }
 
     /// The same with every operator in it counted.

@@ -84,12 +84,17 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             }
             inputs.extend([&**left, &**right]);
         }
-        Op::HashJoin { kind, left, right, left_keys, right_keys, residual } => {
+        Op::HashJoin { kind, left, right, left_keys, right_keys, residual, seeks } => {
             write!(f, "HashJoin {kind:?} [{}] = [{}]", List(left_keys), List(right_keys))?;
             if let Some(p) = residual {
                 write!(f, " on {p}")?;
             }
             inputs.extend([&**left, &**right]);
+            if let Some(seeks) = seeks {
+                write!(f, " or up to {} rows", seeks.rows_max)?;
+                bindings(f, &seeks.binds)?;
+                inputs.push(&seeks.right);
+            }
         }
         Op::MergeJoin { kind, left, right, left_keys, right_keys, residual, many } => {
             write!(f, "MergeJoin {kind:?} [{}] = [{}]", List(left_keys), List(right_keys))?;

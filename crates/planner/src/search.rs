@@ -18,6 +18,9 @@ const ALL_ORDERS_MAX: usize = 8;
 /// Longest list whose order is chosen by cost, so that planning stays quick.
 const PARTS_MAX: usize = 64;
 
+/// What a join that can still choose is said to cost of what it does by the estimates.
+const ADAPTIVE: f64 = 0.99;
+
 /// A part of an inner join.
 struct Part {
     /// Rows that its own predicates leave.
@@ -176,7 +179,13 @@ impl Lowering {
             let access = self.weigh(get, preds);
             Some(access.cost + (joined.rows - 1.0).max(0.0) * access.again)
         });
-        let step = by_seeks.map_or(whole, |seeks| seeks.min(whole));
+        let only_loops = !self.hints.allows_hash() && !self.hints.allows_merge();
+        let step = match by_seeks {
+            Some(seeks) if seeks <= whole || only_loops => seeks,
+            // An adaptive join has the other way open: of two orders that cost the same it is the better one.
+            Some(_) if joined.rows <= part.rows => whole * ADAPTIVE,
+            _ => whole,
+        };
         let (mut order, mut sizes) = (joined.order.clone(), joined.sizes.clone());
         order.push(next);
         sizes.push(rows);

@@ -51,6 +51,8 @@ pub struct Step {
     pub is_lookup: bool,
     /// Several branches may run it.
     pub parallel: bool,
+    /// Rows of the first input of an adaptive join from which it hashes.
+    pub adaptive_rows: Option<f64>,
     /// What was measured, where it was.
     pub measured: Option<Measured>,
     /// Its inputs.

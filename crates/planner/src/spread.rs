@@ -17,7 +17,7 @@
 //! rows; every slot behind it moves up by one, in all expressions between the fold and the grouping.
 
 use binder::ir::{Expr, ExprKind, PREFER_PARALLEL};
-use types::SqlType;
+use types::{SqlType, Value};
 
 use crate::plan::*;
 
@@ -61,10 +61,14 @@ fn is_among(agg: &Agg, group: &[Expr]) -> bool {
 
 /// Folds the largest input below a chain of joins. The slot of the weight in the node's rows.
 fn fold_below(node: &mut Node, needed: &[bool], joined: bool) -> Option<usize> {
-    let Op::HashJoin { kind, left, right, left_keys, right_keys, residual } = &mut node.op else {
+    let Op::HashJoin { kind, left, right, left_keys, right_keys, residual, seeks } = &mut node.op
+    else {
         return fold(node, needed, joined);
     };
     if left_keys.iter().chain(&*right_keys).chain(&*residual).any(asks) {
+        return None;
+    }
+    if seeks.as_ref().is_some_and(|seeks| seeks.binds.iter().any(|(_, bound)| asks(bound))) {
         return None;
     }
     let kind = *kind;
@@ -79,14 +83,23 @@ fn fold_below(node: &mut Node, needed: &[bool], joined: bool) -> Option<usize> {
     }
     let mut of_right = of_left.split_off(width);
     left_keys.iter().for_each(|key| mark(key, &mut of_left));
+    if let Some(seeks) = seeks {
+        seeks.binds.iter().for_each(|(_, bound)| mark(bound, &mut of_left));
+    }
     right_keys.iter().for_each(|key| mark(key, &mut of_right));
     let slot = if kind != PhysicalJoin::Inner || left.rows >= right.rows {
         let slot = fold_below(left, &of_left, joined)?;
         left_keys.iter_mut().for_each(|key| make_room(key, slot));
+        if let Some(seeks) = seeks {
+            seeks.binds.iter_mut().for_each(|(_, bound)| make_room(bound, slot));
+        }
         slot
     } else {
         let slot = fold_below(right, &of_right, joined)?;
         right_keys.iter_mut().for_each(|key| make_room(key, slot));
+        if let Some(seeks) = seeks {
+            weigh_one(&mut seeks.right, slot);
+        }
         width + slot
     };
     if let Some(residual) = residual {
@@ -94,6 +107,18 @@ fn fold_below(node: &mut Node, needed: &[bool], joined: bool) -> Option<usize> {
     }
     node.types.insert(slot, SqlType::BigInt);
     Some(slot)
+}
+
+/// Gives every row of a node the weight 1, in a slot of its own.
+fn weigh_one(node: &mut Node, slot: usize) {
+    let slots = node.types.iter().enumerate();
+    let mut exprs: Vec<Expr> =
+        slots.map(|(i, ty)| Expr::new(ExprKind::Slot(i as u32), *ty, true)).collect();
+    exprs.insert(slot, Expr::constant(Value::BigInt(1), SqlType::BigInt));
+    let types = exprs.iter().map(|e| e.ty).collect();
+    let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
+    let input = Box::new(std::mem::replace(node, empty));
+    *node = Node { rows: input.rows, op: Op::Project { input, exprs }, types };
 }
 
 /// Puts a fold over a node: a table, or rows of one that were filtered or computed with.
@@ -207,7 +232,12 @@ fn gather_below(node: &mut Node, branches: Branches) {
         Op::NestedLoops { .. } | Op::Recursive { .. } | Op::Top { .. } => return,
         _ => false,
     };
-    for input in node.inputs_mut() {
+    let adaptive = matches!(node.op, Op::HashJoin { seeks: Some(_), .. });
+    for (i, input) in node.inputs_mut().into_iter().enumerate() {
+        // So does what an adaptive join seeks for each row.
+        if adaptive && i == 2 {
+            break;
+        }
         if any_order && is_pipeline(input) {
             let cost = pipeline_cost(input);
             if cost >= COST_THRESHOLD || eager || forced {

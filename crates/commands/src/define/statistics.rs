@@ -24,7 +24,8 @@ use syntax::ast::{
 };
 use types::{Len, SqlType, Value};
 
-/// Tables of fewer rows get no statistics unless somebody asks for them by name: reading them is as quick.
+/// Where no table of a statement has as many rows, none gets statistics unless somebody asks for them by name: reading
+/// them is as quick. Beside a larger one it matters how many rows of a small one remain.
 const ROWS_MIN: f64 = 500.0;
 
 /// A plan is looked at again for changed rows after so many ns.
@@ -84,17 +85,22 @@ impl Commands<'_> {
     /// The same for what a planner has asked for.
     pub fn prepare_wishes(&mut self, wishes: Vec<Wish>) -> Watch {
         let mut watch = Watch::default();
+        let database = self.state.database.clone();
+        let catalog = &database.catalog;
+        let mut counted = Vec::with_capacity(wishes.len());
         for Wish { table, columns } in wishes {
             if table.is_private() {
                 let rows = self.state.transaction.private.get(table.place).map_or(0, |t| t.len());
                 table.statistics.note_rows(table.tree, rows as f64, 0);
                 continue;
             }
-            let database = self.state.database.clone();
-            let catalog = &database.catalog;
             let changes = database.engine.tree(table.tree).changes();
             let Ok(rows) = catalog.row_count(&table) else { continue };
-            if rows >= ROWS_MIN && !database.engine.is_read_only() {
+            counted.push((table, columns, rows, changes));
+        }
+        let matter = counted.iter().any(|(_, _, rows, _)| *rows >= ROWS_MIN);
+        for (table, columns, rows, changes) in counted {
+            if matter && rows >= 1.0 && !database.engine.is_read_only() {
                 let Wanted { now, later } = wanted(catalog, &table, &columns);
                 if !now.is_empty() {
                     // Whoever makes statistics of the table at this moment makes them for us too, next time.

@@ -13,6 +13,9 @@
 //! the right side then being built; a partition that does not fit either is built in parts, each probed by all of the
 //! other side's partition, so skew costs time and nothing else.
 //!
+//! An adaptive join has a second way to the right side's rows, by seeks: it reads its left side first, and where that
+//! ends after few rows, it is their nested loops.
+//!
 //! A left side that is built gives, as the right one probes it, pairs (INNER, LEFT) or its rows that meet somebody for
 //! the first time (semijoin); those that have met nobody come last (LEFT, antijoin).
 //!
@@ -30,6 +33,7 @@ mod tests;
 
 use super::Operator;
 use super::hash::KeyEncoder;
+use super::join::NestedLoops;
 use super::join_filter::JoinFilter;
 use super::simple::Source;
 use crate::batch::Batch;
@@ -37,7 +41,7 @@ use crate::columns::Columns;
 use crate::cx::Cx;
 use crate::message::SqlError;
 use crate::rowcode;
-use ahead::Ahead;
+use ahead::{Ahead, Whole};
 use binder::ir::Expr;
 use by_column::ByColumn;
 use planner::{Node, PhysicalJoin};
@@ -64,10 +68,20 @@ pub(super) struct HashJoin<'p> {
     /// What was read of each side before it was known which one is built.
     left_ahead: Ahead,
     right_ahead: Ahead,
+    /// An adaptive join's other way.
+    seeks: Option<Seeks<'p>>,
+}
+
+/// What is done where the left side has few rows.
+struct Seeks<'p> {
+    rows_max: f64,
+    loops: NestedLoops<'p>,
 }
 
 enum State {
     Start,
+    /// The left side has few rows, each of which is sought on the right.
+    Seeking,
     /// The table is in memory and probed; whether by the left side.
     Probing {
         by_left: bool,
@@ -129,7 +143,13 @@ impl<'p> HashJoin<'p> {
             estimates: (nodes.0.rows, nodes.1.rows),
             left_ahead: Ahead::default(),
             right_ahead: Ahead::default(),
+            seeks: None,
         }
+    }
+
+    /// Makes it adaptive: a left side of no more than so many rows is joined by `loops`.
+    pub fn seek_up_to(&mut self, rows_max: f64, loops: NestedLoops<'p>) {
+        self.seeks = Some(Seeks { rows_max, loops });
     }
 
     /// Builds a table of the side that seems, or is, the smaller one.
@@ -140,7 +160,7 @@ impl<'p> HashJoin<'p> {
         if kind == PhysicalJoin::Full {
             return self.build_right(cx);
         }
-        if kind == PhysicalJoin::Inner && !left_is_smaller {
+        if kind == PhysicalJoin::Inner && !left_is_smaller && self.seeks.is_none() {
             if self.right_ahead.look(&mut self.right, cx)? {
                 return self.build_right(cx);
             }
@@ -152,6 +172,13 @@ impl<'p> HashJoin<'p> {
         let ended = self.left_ahead.look(&mut self.left, cx)?;
         if self.left_ahead.is_empty() {
             return Ok(State::End);
+        }
+        if let Some(seeks) = &mut self.seeks
+            && ended
+            && self.left_ahead.len() as f64 <= seeks.rows_max
+        {
+            seeks.loops.begin(Box::new(Whole(std::mem::take(&mut self.left_ahead))));
+            return Ok(State::Seeking);
         }
         // An estimate that is far off costs a table of the left side; no more than what the right one's might.
         let far = 2.0 * self.estimates.0 <= self.estimates.1;
@@ -441,6 +468,13 @@ impl Operator for HashJoin<'_> {
         while out.is_empty() {
             match &mut self.state {
                 State::Start | State::End => break,
+                State::Seeking => {
+                    let Some(seeks) = &mut self.seeks else { break };
+                    if !seeks.loops.next(cx, out)? {
+                        self.state = State::End;
+                        break;
+                    }
+                }
                 State::Probing { by_left } => {
                     let by_left = *by_left;
                     if !self.probe(by_left, cx, out)? {

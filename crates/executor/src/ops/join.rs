@@ -66,6 +66,14 @@ impl<'p> NestedLoops<'p> {
         }
     }
 
+    /// Starts over with other left rows.
+    pub fn begin(&mut self, left: Source<'p>) {
+        self.left = left;
+        self.left_batch.start(self.left_width);
+        self.left_at = 0;
+        self.open = false;
+    }
+
     fn emits_pairs(&self) -> bool {
         matches!(self.kind, PhysicalJoin::Inner | PhysicalJoin::Left | PhysicalJoin::Full)
     }

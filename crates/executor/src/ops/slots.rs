@@ -52,7 +52,7 @@ pub(super) fn of_exprs<'e>(exprs: impl Iterator<Item = &'e Expr>, width: usize) 
 
 /// What is needed of the sides of a hash join, `needed` being what is needed of its rows.
 pub(super) fn of_sides(join: &Node, needed: &[bool]) -> (Vec<bool>, Vec<bool>) {
-    let Op::HashJoin { left, right, left_keys, right_keys, residual, .. } = &join.op else {
+    let Op::HashJoin { left, right, left_keys, right_keys, residual, seeks, .. } = &join.op else {
         return (Vec::new(), Vec::new());
     };
     let width = left.types.len();
@@ -63,6 +63,9 @@ pub(super) fn of_sides(join: &Node, needed: &[bool]) -> (Vec<bool>, Vec<bool>) {
     }
     let mut of_right = all.split_off(width);
     left_keys.iter().for_each(|key| mark(key, &mut all));
+    if let Some(seeks) = seeks {
+        seeks.binds.iter().for_each(|(_, bound)| mark(bound, &mut all));
+    }
     right_keys.iter().for_each(|key| mark(key, &mut of_right));
     (all, of_right)
 }

@@ -55,9 +55,13 @@ impl<'a> Show<'a> {
     }
 
     fn hash_match(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
-        let Op::HashJoin { kind, left, right, left_keys, right_keys, residual } = &node.op else {
+        let Op::HashJoin { kind, left, right, left_keys, right_keys, residual, seeks } = &node.op
+        else {
             stdx::fatal!("no hash join");
         };
+        if let Some(seeks) = seeks {
+            return self.adaptive(node, seeks, executions);
+        }
         let (left, mut slots) = self.node(left, executions);
         let (right, build) = self.node(right, executions);
         let mut arguments = vec![format!(
@@ -82,6 +86,45 @@ impl<'a> Show<'a> {
         };
         let cost = Cost::cpu(cost::hash(right.rows, left.rows));
         (step("Hash Match", logical, arguments, cost, vec![right, left]), slots)
+    }
+
+    /// The left side is counted first, so it comes first; then the side as it is read whole, and as it is sought.
+    fn adaptive(
+        &mut self,
+        node: &'a Node,
+        seeks: &'a Seeks,
+        executions: f64,
+    ) -> (Step, Vec<String>) {
+        let Op::HashJoin { kind, left, right, left_keys, right_keys, residual, .. } = &node.op
+        else {
+            stdx::fatal!("no hash join");
+        };
+        let left_rows = left.rows;
+        let (left, mut slots) = self.node(left, executions);
+        let outer = self.bound(&seeks.binds, &slots);
+        let (right, probe) = self.node(right, executions);
+        // Estimated to be read whole.
+        let (sought, _) = self.node(&seeks.right, 0.0);
+        let mut arguments = vec![format!(
+            "HASH:({})=({})",
+            self.scalars(left_keys, &slots),
+            self.scalars(right_keys, &probe)
+        )];
+        let both: Vec<String> = slots.iter().chain(&probe).cloned().collect();
+        if let Some(residual) = residual {
+            arguments.push(format!("RESIDUAL:({})", self.scalar(residual, &both)));
+        }
+        if !outer.is_empty() {
+            arguments.push(format!("OUTER REFERENCES:({})", outer.join(", ")));
+        }
+        if !matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti) {
+            slots = both;
+        }
+        let cost = Cost::cpu(cost::hash(left_rows, right.rows));
+        let inputs = vec![left, right, sought];
+        let mut step = step("Adaptive Join", logical(*kind), arguments, cost, inputs);
+        step.adaptive_rows = Some(seeks.rows_max);
+        (step, slots)
     }
 
     fn merge_join(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {

@@ -60,7 +60,7 @@ fn operator(out: &mut String, step: &Step, node: &mut usize) {
         out,
         "<RelOp NodeId=\"{node}\" PhysicalOp=\"{}\" LogicalOp=\"{}\" EstimateRows=\"{}\" EstimateIO=\"{}\" \
          EstimateCPU=\"{}\" AvgRowSize=\"{}\" EstimatedTotalSubtreeCost=\"{}\" Parallel=\"{}\" \
-         EstimateRebinds=\"{}\" EstimateRewinds=\"0\" EstimatedExecutionMode=\"Row\">",
+         EstimateRebinds=\"{}\" EstimateRewinds=\"0\" EstimatedExecutionMode=\"Row\"{}>",
         step.physical,
         step.logical,
         number(step.rows),
@@ -70,6 +70,10 @@ fn operator(out: &mut String, step: &Step, node: &mut usize) {
         number(step.subtree),
         u8::from(step.parallel),
         number((step.executions - 1.0).max(0.0)),
+        step.adaptive_rows.map_or(String::new(), |rows| format!(
+            " IsAdaptive=\"1\" AdaptiveThresholdRows=\"{}\" EstimatedJoinType=\"Hash Match\"",
+            number(rows)
+        )),
     );
     *node += 1;
     out.push_str("<OutputList>");
@@ -210,6 +214,7 @@ fn element(step: &Step) -> (&'static str, String) {
         "Table Scan" => ("TableScan", " Ordered=\"0\" ForcedIndex=\"0\" NoExpandHint=\"0\"".into()),
         "Nested Loops" => ("NestedLoops", " Optimized=\"0\"".into()),
         "Hash Match" => ("Hash", String::new()),
+        "Adaptive Join" => ("AdaptiveJoin", " Optimized=\"0\"".into()),
         "Merge Join" => {
             let many = step.arguments.iter().any(|a| a.starts_with("MANY-TO-MANY"));
             ("Merge", format!(" ManyToMany=\"{}\"", u8::from(many)))

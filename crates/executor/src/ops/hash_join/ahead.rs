@@ -4,13 +4,28 @@ use crate::batch::Batch;
 use crate::columns::Columns;
 use crate::cx::{Cx, row_bytes};
 use crate::message::SqlError;
-use crate::ops::simple::Source;
+use crate::ops::Operator;
+use crate::ops::simple::{Empty, Source};
 use std::collections::VecDeque;
 
 /// A side of no more rows is built, whatever the plan thought. (Tests have small sides.)
 pub(super) const AHEAD_ROWS_MAX: usize = if cfg!(test) { 16 } else { 8192 };
 /// Nor is it if its rows take more, in bytes.
 const AHEAD_BYTES_MAX: usize = 4 << 20;
+
+/// A side that has ended, as an operator that gives its rows.
+pub(super) struct Whole(pub Ahead);
+
+impl Operator for Whole {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        self.0.next(&mut (Box::new(Empty) as Source<'_>), cx, out)
+    }
+
+    /// The join that has looked begins anew.
+    fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
+        Ok(())
+    }
+}
 
 /// See the file's first lines.
 #[derive(Default)]
@@ -70,6 +85,12 @@ impl Ahead {
     /// The side has ended without a row.
     pub fn is_empty(&self) -> bool {
         self.ended && self.batches.is_empty() && self.columns.is_empty()
+    }
+
+    /// Rows that have been read and not given.
+    pub fn len(&self) -> usize {
+        let of_columns: usize = self.columns.iter().map(Columns::len).sum();
+        self.batches.iter().map(Batch::len).sum::<usize>() + of_columns
     }
 
     /// The next rows of the side, those read ahead first. False at its end.
