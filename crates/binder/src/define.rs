@@ -11,7 +11,7 @@ use catalog::{
     TableDef, TableSpec,
 };
 use syntax::ast;
-use types::SqlType;
+use types::{SqlType, Value};
 
 use crate::context::Binder;
 use crate::ddl;
@@ -236,13 +236,14 @@ impl Binder<'_> {
         self.computed(table, known, parts)?;
         let columns = row_columns(known, &parts.columns);
         let columns: Vec<_> = columns.iter().map(|(n, t, null)| (&**n, *t, *null)).collect();
-        for (_, condition) in &parts.checks {
+        for (check, condition) in &parts.checks {
             let bound = self.over_row(table, &columns, |b| b.condition(condition))?;
             self.check_kept(table, known, parts, &bound)?;
+            self.check_column(table, check, &columns, &bound)?;
         }
-        for (_, filter) in &parts.indexes {
+        for (index, filter) in &parts.indexes {
             if let Some(filter) = filter {
-                self.filter(table, &columns, filter)?;
+                self.filter(&index.name, table, &columns, filter)?;
             }
         }
         let another = parts.unique.iter().any(|k| k.clustered)
@@ -255,6 +256,13 @@ impl Binder<'_> {
         }
         if known.is_some() {
             return Ok(());
+        }
+        let keys = parts.primary_key.iter().chain(&parts.unique);
+        if !is_private(table) && keys.filter(|key| key.clustered).count() > 1 {
+            let text = format!(
+                "Cannot add more than one clustered index for constraints on table '{table}'."
+            );
+            return Err(self.error(8112, text).with_state(0));
         }
         if let Some(key) = &mut parts.primary_key {
             for (column, _) in &key.columns {
@@ -339,7 +347,8 @@ impl Binder<'_> {
                          '{table}' is specified more than once.",
                         column.name.value
                     ),
-                ));
+                )
+                .with_state(3));
             }
             let collation = self.column_collation(column.collation.as_ref(), ty, line)?;
             if column.second_default {
@@ -362,7 +371,8 @@ impl Binder<'_> {
                                  Table '{table}', column '{}'.",
                                 column.name.value
                             ),
-                        ));
+                        )
+                        .with_state(0));
                     }
                     let source = default.expr.span.text(text);
                     self.check_default(&default.expr, ty)?;
@@ -370,6 +380,13 @@ impl Binder<'_> {
                     Some((name, syntax::definition_text(&default.expr, source).into()))
                 }
             };
+            if column.identity.is_some() && column.nullable == Some(true) {
+                let text = format!(
+                    "Could not create IDENTITY attribute on nullable column '{}', table '{table}'.",
+                    column.name.value
+                );
+                return Err(BindError::new(8147, 16, line, text));
+            }
             let identity = match &column.identity {
                 None => None,
                 Some(identity) => Some(self.identity(identity, ty, &column.name.value, line)?),
@@ -384,6 +401,18 @@ impl Binder<'_> {
                 sparse: column.sparse,
                 not_for_replication: column.not_for_replication,
             };
+            let of_user = alias.is_some() || column.ty.as_ref().is_some_and(is_long_type);
+            let never_null = column.nullable == Some(false) || identity.is_some() || rowversion;
+            if marks.sparse && (never_null || marks.rowguidcol || of_user) {
+                let text = format!(
+                    "Cannot create the sparse column '{}' in the table '{table}' because an option or data type specified \
+                     is not valid. A sparse column must be nullable and cannot have the ROWGUIDCOL, IDENTITY, or \
+                     FILESTREAM properties. A sparse column cannot be of the following data types: text, ntext, image, \
+                     geometry, geography, or user-defined type.",
+                    column.name.value
+                );
+                return Err(BindError::new(1731, 16, line, text));
+            }
             if marks.rowguidcol {
                 if ty != SqlType::UniqueIdentifier {
                     let text = "The ROWGUIDCOL property can only be specified on the uniqueidentifier data type.";
@@ -532,24 +561,41 @@ impl Binder<'_> {
         ))
     }
 
-    /// The condition of a filtered index.
+    /// 8141: a CHECK constraint of a column is over that column alone.
+    fn check_column(
+        &self,
+        table: &str,
+        check: &CheckSpec,
+        columns: &[(&str, SqlType, bool)],
+        condition: &Expr,
+    ) -> Result<()> {
+        let Some(of) = &check.column else { return Ok(()) };
+        let mut read = Vec::new();
+        condition.columns(&mut read);
+        if read.iter().all(|id| catalog::same_name(columns[id.0 as usize].0, of)) {
+            return Ok(());
+        }
+        let text = format!(
+            "Column CHECK constraint for column '{of}' references another column, table '{table}'."
+        );
+        Err(self.error(8141, text).with_state(0))
+    }
+
+    /// The condition of a filtered index: columns of the table compared with constants, all of which must hold. 10735.
     fn filter(
         &mut self,
+        index: &str,
         table: &str,
         columns: &[(&str, SqlType, bool)],
         filter: &ast::Expr,
     ) -> Result<()> {
-        let bound = self.over_row(table, columns, |b| b.condition(filter))?;
-        if crate::rules::is_deterministic(&bound) {
+        self.over_row(table, columns, |b| b.condition(filter))?;
+        if compares_with_constants(filter) {
             return Ok(());
         }
-        Err(self.error(
-            10735,
-            format!(
-                "Incorrect WHERE clause for filtered index on table '{table}': it is not \
-                 deterministic."
-            ),
-        ))
+        let text =
+            format!("Incorrect WHERE clause for filtered index '{index}' on table '{table}'.");
+        Err(BindError::new(10735, 15, self.line, text))
     }
 
     /// The type of a variable or parameter; 2715.
@@ -599,29 +645,30 @@ impl Binder<'_> {
     ) -> Result<catalog::Identity> {
         let whole = matches!(ty, SqlType::Decimal { scale: 0, .. })
             || (ty.is_integer() && ty != SqlType::Bit);
-        let seed = identity.seed.parse::<i64>();
-        let increment = identity.increment.parse::<i64>();
-        match (whole, seed, increment) {
-            (true, Ok(seed), Ok(increment)) if increment != 0 => {
-                Ok(catalog::Identity { seed, increment })
-            }
-            (true, ..) => Err(BindError::new(
-                2756,
-                16,
-                line,
-                format!("Invalid value specified for IDENTITY of column '{column}'."),
-            )),
-            _ => Err(BindError::new(
+        if !whole {
+            return Err(BindError::new(
                 2749,
                 16,
                 line,
                 format!(
-                    "Identity column '{column}' must be of data type int, bigint, smallint, \
-                     tinyint, or decimal or numeric with a scale of 0, unencrypted, and \
-                     constrained to be nonnullable."
+                    "Identity column '{column}' must be of data type int, bigint, smallint, tinyint, or decimal or \
+                     numeric with a scale of 0, unencrypted, and constrained to be nonnullable."
                 ),
-            )),
+            )
+            .with_state(2));
         }
+        let fits = |n: i64| types::convert::cast(&Value::BigInt(n), SqlType::BigInt, ty, 0).is_ok();
+        let number = |text: &str| text.parse::<i64>().ok();
+        let invalid = |number, what| {
+            let text = format!("Identity column '{column}' contains invalid {what}.");
+            BindError::new(number, 16, line, text)
+        };
+        let seed = number(&identity.seed).filter(|n| fits(*n));
+        let seed = seed.ok_or_else(|| invalid(2752, "SEED"))?;
+        // A column that counts down has a negative step, whatever the type's smallest number.
+        let increment = number(&identity.increment).filter(|n| *n != 0 && fits(n.saturating_abs()));
+        let increment = increment.ok_or_else(|| invalid(2753, "INCREMENT"))?;
+        Ok(catalog::Identity { seed, increment })
     }
 
     fn constraint(
@@ -677,7 +724,8 @@ impl Binder<'_> {
                         16,
                         line,
                         format!("Cannot add multiple PRIMARY KEY constraints to table '{table}'."),
-                    ));
+                    )
+                    .with_state(0));
                 }
                 parts.primary_said = clustered.is_some() || parts.in_memory || is_private(table);
                 parts.primary_key = Some(key);
@@ -731,6 +779,35 @@ impl Binder<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The grammar of a filtered index's condition: no column but on the left, no function, no OR.
+fn compares_with_constants(e: &ast::Expr) -> bool {
+    use ast::ExprKind as K;
+    let is_column = |e: &ast::Expr| matches!(e.kind, K::Column(_));
+    match &e.kind {
+        K::Binary { op: ast::BinaryOp::And, left, right } => {
+            compares_with_constants(left) && compares_with_constants(right)
+        }
+        K::Binary { op, left, right } => {
+            op.is_comparison() && is_column(left) && is_constant(right)
+        }
+        K::InList { negated: false, expr, list } => is_column(expr) && list.iter().all(is_constant),
+        K::IsNull { expr, .. } => is_column(expr),
+        _ => false,
+    }
+}
+
+/// A literal, with a sign or converted.
+fn is_constant(e: &ast::Expr) -> bool {
+    match &e.kind {
+        ast::ExprKind::Literal(_) => true,
+        ast::ExprKind::Unary { op: ast::UnaryOp::Minus | ast::UnaryOp::Plus, expr } => {
+            is_constant(expr)
+        }
+        ast::ExprKind::Cast(cast) => !cast.try_ && !cast.parse && is_constant(&cast.expr),
+        _ => false,
     }
 }
 

@@ -55,7 +55,7 @@ impl Binder<'_> {
         }
         self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
             Some(_) => BindError::unsupported(format!("change of rows of view {name} here"), line),
-            None => BindError::invalid_object(name, line),
+            None => self.no_object(name, &wanted),
         })
     }
 
@@ -113,7 +113,7 @@ impl Binder<'_> {
             }
         };
         self.check_history(&table, 13559)?;
-        let hints = hints::table_hints(target_hints)?;
+        let hints = hints::target_hints(target_hints)?;
         let maxdop = self.query_hints(&insert.option)?;
         self.maxdop = maxdop;
         self.push_ctes(&insert.with);
@@ -186,6 +186,12 @@ impl Binder<'_> {
                 if insert.top.is_some() =>
             {
                 return Err(BindError::unsupported("INSERT TOP ... EXEC", self.line));
+            }
+            (ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_), _)
+                if insert.output.is_some() =>
+            {
+                let text = "The OUTPUT clause cannot be used in an INSERT...EXEC statement.";
+                return Err(self.error(483, text));
             }
             (ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_), _) => {
                 let exec = match &insert.source {
@@ -421,6 +427,12 @@ impl Binder<'_> {
             }
             let value = match given[ordinal] {
                 Some(position) => match values[position].take() {
+                    Some(Expr { kind: ExprKind::Const(Value::Null), .. }) | None
+                        if column.identity.is_some() =>
+                    {
+                        let text = "DEFAULT or NULL are not allowed as explicit identity values.";
+                        return Err(self.error(339, text));
+                    }
                     Some(value) => value,
                     None => self.default_value(table, ordinal)?,
                 },

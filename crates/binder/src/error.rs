@@ -107,7 +107,7 @@ impl BindError {
     /// A missing object, column or database: something a DDL statement earlier in the batch may yet
     /// supply, so the statement is bound again when control reaches it.
     pub fn is_missing_object(&self) -> bool {
-        matches!(self.number, 208 | 4121 | 4701 | 4902 | 1088 | 911 | 15151)
+        matches!(self.number, 208 | 470 | 5313 | 4121 | 4701 | 4902 | 1088 | 911 | 15151)
     }
 
     /// Depends on what objects and columns exist, and so perhaps not an error any more when a DDL

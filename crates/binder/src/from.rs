@@ -7,7 +7,7 @@ use syntax::ast;
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
-use crate::names::ObjectName;
+use crate::names::{LostSynonym, ObjectName};
 use crate::recursive::names_in;
 
 /// A bound source and what names can find in it.
@@ -313,7 +313,27 @@ impl Binder<'_> {
                 line,
                 format!("Parameters were not supplied for the function '{name}'."),
             ),
-            _ => BindError::invalid_object(name, line),
+            _ => self.no_object(name, wanted),
+        }
+    }
+
+    /// 208; of a synonym that leads nowhere 470 or 5313.
+    pub fn no_object(&self, name: &ast::ObjectName, wanted: &ObjectName) -> BindError {
+        let line = name.span.line.max(1);
+        match self.names.lost_synonym(wanted) {
+            None => BindError::invalid_object(name, line),
+            Some(LostSynonym::Missing) => BindError::new(
+                5313,
+                16,
+                line,
+                format!("Synonym '{name}' refers to an invalid object."),
+            ),
+            Some(LostSynonym::Chained(base)) => {
+                let text = format!(
+                    "The synonym \"{name}\" referenced synonym \"{base}\". Synonym chaining is not allowed."
+                );
+                BindError::new(470, 16, line, text)
+            }
         }
     }
 

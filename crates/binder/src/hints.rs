@@ -95,11 +95,26 @@ fn check_use_hint(hint: &ast::QueryHint) -> Result<(), BindError> {
 }
 
 /// Reads table hints; 321 for a word that is none.
+/// The hints of the table that a statement changes: 1065.
+pub(crate) fn target_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
+    let out = table_hints(hints)?;
+    match hints.first() {
+        Some(first) if out.nolock => Err(BindError::new(
+            1065,
+            15,
+            first.span.line.max(1),
+            "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or \
+             MERGE statements.",
+        )),
+        _ => Ok(out),
+    }
+}
+
 pub(crate) fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
     hints_for(hints, None)
 }
 
-/// The index that a hint names: 308, 307.
+/// The index that a hint names: 308, 307, 315.
 fn index_id(hint: &ast::TableHint, table: &catalog::TableDef) -> Result<Option<u16>, BindError> {
     let Some(first) = hint.args.first() else { return Ok(None) };
     let line = hint.span.line;
@@ -111,6 +126,15 @@ fn index_id(hint: &ast::TableHint, table: &catalog::TableDef) -> Result<Option<u
             key.or(table.index(first).map(|i| i.index_id))
         }
     };
+    let of_id = |id: i32| table.indexes.iter().find(|index| index.index_id == id);
+    if let Some(index) = named.and_then(of_id).filter(|index| index.disabled) {
+        let text = format!(
+            "Index \"{}\" on table \"{}\" (specified in the FROM clause) is disabled or resides in a filegroup which is \
+             not online.",
+            index.name, table.name
+        );
+        return Err(BindError::new(315, 16, line, text));
+    }
     match named {
         Some(id) => Ok(u16::try_from(id).ok()),
         None if first.parse::<i32>().is_ok() => Err(BindError::new(

@@ -66,13 +66,7 @@ impl Binder<'_> {
             (false, false) => (JoinKind::Inner, source_rel, target_rel),
         };
         let rel = Rel::Join { kind, left: Box::new(left), right: Box::new(right), on: Some(on) };
-        let top = match &merge.top {
-            Some(top) if top.percent => {
-                return Err(BindError::unsupported("MERGE TOP ... PERCENT", self.line));
-            }
-            Some(top) => Some(self.top_count(top)?),
-            None => None,
-        };
+        let top = merge.top.as_ref().map(|top| self.top_count(top)).transpose()?;
 
         let mut explicit_identity = false;
         let mut clauses = Vec::with_capacity(merge.clauses.len());

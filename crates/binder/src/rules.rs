@@ -153,10 +153,9 @@ impl Binder<'_> {
         self.selects = selects;
         let bound = bound?;
         if bound.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. })) {
-            return Err(self.error(
-                1046,
-                "Subqueries are not allowed in this context. Only scalar expressions are allowed.",
-            ));
+            let text =
+                "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
+            return Err(BindError::new(1046, 15, self.line, text));
         }
         Ok(bound)
     }

@@ -49,7 +49,7 @@ impl Binder<'_> {
                 &[]
             }
         };
-        let target_hints_bound = hints::table_hints(target_hints)?;
+        let target_hints_bound = hints::target_hints(target_hints)?;
         let locator = self.new_col();
         let mut mapped = None;
         let event = if set.is_some() { Event::Update } else { Event::Delete };

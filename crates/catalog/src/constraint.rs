@@ -59,8 +59,8 @@ impl Catalog {
         Ok(object_id)
     }
 
-    /// Adds a FOREIGN KEY to a locked table's definition; its object id. Locks the other table as well. 1767, 1776, 1769,
-    /// 1770, 1778, 1785, 1789, 4902.
+    /// Adds a FOREIGN KEY to a locked table's definition; its object id. Locks the other table as well. 1761, 1762, 1767,
+    /// 1776, 1769, 1770, 1778, 1785, 1789, 4902.
     pub(crate) fn add_foreign_key(
         &self,
         txn: &mut Txn,
@@ -91,6 +91,7 @@ impl Catalog {
         };
         let parent = target.as_ref().map_or(&*table, |(t, _)| t);
         let key = resolve(spec, &name, table, parent)?;
+        check_actions(spec, &name, table, &key.columns)?;
         let key = ForeignKeyDef { object_id, name, trusted: !spec.nocheck || empty, ..key };
         if parent.object_id == table.object_id
             && (key.on_delete != RefAction::NoAction || key.on_update != RefAction::NoAction)
@@ -277,6 +278,31 @@ impl Catalog {
     }
 }
 
+/// 1761, 1762: columns that an action sets must be able to take what it sets them to.
+fn check_actions(
+    spec: &ForeignKeySpec,
+    name: &str,
+    table: &TableDef,
+    columns: &[usize],
+) -> Result<(), CatalogError> {
+    let sets = |action| spec.on_delete == action || spec.on_update == action;
+    let mut strict = columns.iter().map(|i| &table.columns[*i]).filter(|c| !c.nullable);
+    let (number, action, why) = match () {
+        () if sets(RefAction::SetNull) && strict.clone().next().is_some() => {
+            (1761, "SET NULL", "columns are not nullable")
+        }
+        () if sets(RefAction::SetDefault) && strict.any(|c| c.default.is_none()) => {
+            (1762, "SET DEFAULT", "not-nullable columns lack a default constraint")
+        }
+        () => return Ok(()),
+    };
+    let text = format!(
+        "Cannot create the foreign key \"{name}\" with the {action} referential action, because one or more referencing \
+         {why}."
+    );
+    Err(CatalogError::refused(number, text))
+}
+
 /// Columns on both sides.
 fn resolve(
     spec: &ForeignKeySpec,
@@ -316,7 +342,7 @@ fn resolve(
         found
     };
     if referenced.len() != columns.len() {
-        return Err(CatalogError::ForeignKeyWidth { key: name.into() });
+        return Err(CatalogError::ForeignKeyWidth { table: table.name.clone() });
     }
     if !is_unique_key(parent, &referenced) {
         return Err(no_key());

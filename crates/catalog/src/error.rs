@@ -74,7 +74,7 @@ pub enum CatalogError {
     /// 1776: the columns referred to are no key.
     NoReferencedKey { key: Box<str>, table: Box<str> },
     /// 8139: another number of columns on either side.
-    ForeignKeyWidth { key: Box<str> },
+    ForeignKeyWidth { table: Box<str> },
     /// 1753 (`length`) and 1778: columns of different types.
     ForeignKeyType { key: Box<str>, referenced: Box<str>, referencing: Box<str>, length: bool },
     /// 1785.
@@ -340,10 +340,10 @@ impl fmt::Display for CatalogError {
                 "There are no primary or candidate keys in the referenced table '{table}' that \
                  match the referencing column list in the foreign key '{key}'."
             ),
-            CatalogError::ForeignKeyWidth { key } => write!(
+            CatalogError::ForeignKeyWidth { table } => write!(
                 f,
                 "Number of referencing columns in foreign key differs from number of referenced \
-                 columns, foreign key '{key}'."
+                 columns, table '{table}'."
             ),
             CatalogError::ForeignKeyType { key, referenced, referencing, length: true } => write!(
                 f,

@@ -61,6 +61,7 @@ impl Catalog {
         }
         let columns = find_columns(&spec.columns, &table.name, &table.columns)?;
         check_volatile(&columns, table)?;
+        check_precise(&columns, &spec.name, table)?;
         let mut include: Vec<usize> = Vec::with_capacity(spec.include.len());
         for name in &spec.include {
             let Some(i) = table.column(name) else {
@@ -344,6 +345,26 @@ pub(crate) fn pack_ordinals(ordinals: &[usize]) -> Vec<u8> {
 
 pub(crate) fn unpack_ordinals(packed: &[u8]) -> Vec<usize> {
     packed.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]) as usize).collect()
+}
+
+/// 2799: what is computed with floats at every reading is no key.
+fn check_precise(key: &[(usize, bool)], index: &str, table: &TableDef) -> Result<(), CatalogError> {
+    let is_imprecise = |c: &ColumnDef| {
+        matches!(c.ty, types::SqlType::Float | types::SqlType::Real)
+            && c.computed.as_ref().is_some_and(|computed| !computed.persisted)
+    };
+    match key.iter().map(|(i, _)| &table.columns[*i]).find(|c| is_imprecise(c)) {
+        None => Ok(()),
+        Some(column) => Err(CatalogError::refused(
+            2799,
+            format!(
+                "Cannot create index or statistics '{index}' on table '{}' because the computed column '{}' is imprecise \
+                 and not persisted. Consider removing column from index or statistics key or marking computed column \
+                 persisted.",
+                table.name, column.name
+            ),
+        )),
+    }
 }
 
 /// 2729: what is computed anew at every reading is no key.

@@ -13,6 +13,27 @@ use session_state::{EvictedPlans, Halted};
 use statistics::sqlperf_permission;
 use types::Value;
 
+/// Commands of SQL Server's that this engine does not have.
+const NOT_BUILT: &[&str] = &[
+    "CHECKCONSTRAINTS",
+    "CHECKFILEGROUP",
+    "CLEANTABLE",
+    "CLONEDATABASE",
+    "DBREINDEX",
+    "DBREPAIR",
+    "HELP",
+    "IND",
+    "INDEXDEFRAG",
+    "LOG",
+    "MEMORYSTATUS",
+    "OUTPUTBUFFER",
+    "PAGE",
+    "PROCCACHE",
+    "SHOWCONTIG",
+    "SHRINKDATABASE",
+    "SHRINKLOG",
+];
+
 impl Commands<'_> {
     pub(crate) fn dbcc(
         &mut self,
@@ -61,7 +82,13 @@ impl Commands<'_> {
                 }
             }
             "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
-            _ => return Err(SqlError::unsupported(format!("DBCC {name}")).into()),
+            known if NOT_BUILT.contains(&known) => {
+                return Err(SqlError::unsupported(format!("DBCC {name}")).into());
+            }
+            _ => {
+                let text = "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
+                return Err(SqlError::new(2526, 16, text).with_state(3).into());
+            }
         }
         if !quiet {
             let text = "DBCC execution completed. If DBCC printed error messages, contact your \

@@ -324,6 +324,9 @@ impl Commands<'_> {
             ansi_nulls: self.state.options.settings().ansi_nulls,
         };
         let schema = self.module_schema(kind, mode, name)?;
+        if mode != PutMode::Create {
+            self.check_alterable(kind, schema.as_deref(), name)?;
+        }
         let text = &syntax::as_created(text);
         self.check_schema_binding(kind, name, text)?;
         let alters = mode != PutMode::Create && (kind.is_function() || kind == ModuleKind::View);
@@ -355,6 +358,26 @@ impl Commands<'_> {
     ) -> Option<Arc<ProcedureDef>> {
         let scope = self.state.definitions();
         self.state.database.catalog.module(scope, schema, &name.name, kind)
+    }
+
+    /// 2010: ALTER of a name that is an object's of another kind.
+    fn check_alterable(
+        &self,
+        kind: ModuleKind,
+        schema: Option<&str>,
+        name: &ObjectName,
+    ) -> Result<(), SqlError> {
+        let Some(found) = self.state.find_own(schema, &name.name) else { return Ok(()) };
+        let same = match &found {
+            ObjectRef::Table(_) => false,
+            ObjectRef::Procedure(module) => module.kind == kind,
+        };
+        if same || !self.may_change(&found, false) {
+            return Ok(());
+        }
+        let text =
+            format!("Cannot perform alter on '{name}' because it is an incompatible object type.");
+        Err(SqlError::new(2010, 16, text))
     }
 
     /// 2007 for each procedure that a new one calls and that is not there.
@@ -430,9 +453,15 @@ impl Commands<'_> {
         self.drop_module(kind, name, frame)
     }
 
+    /// Each of the names is a drop of its own: one that fails does not keep the others.
     fn drop_objects(&mut self, drop: &DropObjects, frame: &mut [Value]) -> Result<(), SqlError> {
+        let mut failed: Vec<SqlError> = Vec::new();
         for name in &drop.names {
             let parts = ObjectName::from(name);
+            if let Some(error) = self.another_kind(drop.kind, &parts) {
+                failed.push(error);
+                continue;
+            }
             let result = match drop.kind {
                 DropKind::Database => {
                     self.no_transaction("DROP DATABASE")?;
@@ -468,10 +497,53 @@ impl Commands<'_> {
             };
             match result {
                 Err(error) if drop.if_exists && matches!(error.number, 218 | 3701) => {}
+                Err(error) if matches!(error.number, 3701 | 3705 | 3726 | 3729) => {
+                    failed.push(error)
+                }
                 other => other?,
             }
         }
-        Ok(())
+        let Some(last) = failed.pop() else { return Ok(()) };
+        let before =
+            failed.iter().map(|error| SqlMessage { line: error.line, ..error.to_message() });
+        let before = before.collect();
+        Err(last.with_ahead(before))
+    }
+
+    /// 3705: the name is that of an object of another kind, which another statement drops.
+    fn another_kind(&self, kind: DropKind, name: &ObjectName) -> Option<SqlError> {
+        let word = |kind: DropKind| {
+            Some(match kind {
+                DropKind::Table => "table",
+                DropKind::View => "view",
+                DropKind::Procedure => "procedure",
+                DropKind::Function => "function",
+                DropKind::Synonym => "synonym",
+                _ => return None,
+            })
+        };
+        let wanted = word(kind)?;
+        let schema = self.schema_of(name);
+        let found = self.state.find_own(schema.as_deref(), &name.name)?;
+        let is = match &found {
+            _ if name.database.is_some() || is_temporary(&name.name) => return None,
+            ObjectRef::Table(_) => "table",
+            ObjectRef::Procedure(module) => match module.kind {
+                ModuleKind::View => "view",
+                ModuleKind::Procedure => "procedure",
+                ModuleKind::Synonym => "synonym",
+                kind if kind.is_function() => "function",
+                _ => return None,
+            },
+        };
+        if is == wanted || !self.may_change(&found, true) {
+            return None;
+        }
+        let (wanted, other) = (wanted.to_uppercase(), is.to_uppercase());
+        let text = format!(
+            "Cannot use DROP {wanted} with '{name}' because '{name}' is a {is}. Use DROP {other}."
+        );
+        Some(SqlError::new(3705, 16, text))
     }
 
     fn drop_table(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {

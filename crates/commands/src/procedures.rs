@@ -76,12 +76,18 @@ impl Commands<'_> {
                 self.create_folder(args)?;
                 Ok(Some(0))
             }
+            "xp_cmdshell" => {
+                let text = "SQL Server blocked access to procedure 'sys.xp_cmdshell' of component 'xp_cmdshell' because \
+                            this component is turned off as part of the security configuration for this server. A system \
+                            administrator can enable the use of 'xp_cmdshell' by using sp_configure. For more \
+                            information about enabling 'xp_cmdshell', search for 'xp_cmdshell' in SQL Server Books \
+                            Online.";
+                Err(SqlError::new(15281, 16, text).into())
+            }
             // The log goes to whoever runs the server; nothing is started by itself, and no commands of the machine are run.
             refused @ ("sp_cycle_errorlog" | "sp_readerrorlog" | "xp_readerrorlog"
-            | "sp_procoption" | "xp_fixeddrives" | "xp_cmdshell"
-            | "sp_addextendedproc" | "sp_addlinkedserver") => {
-                Err(SqlError::unsupported(refused).into())
-            }
+            | "sp_procoption" | "xp_fixeddrives" | "sp_addextendedproc"
+            | "sp_addlinkedserver") => Err(SqlError::unsupported(refused).into()),
             "sp_configure" => {
                 self.configure(args)?;
                 Ok(Some(0))
@@ -301,6 +307,7 @@ impl Commands<'_> {
         let schema = parts.next().filter(|s| !s.is_empty());
         let scope = self.state.transaction.scope();
         let found = self.state.database.catalog.object(scope, schema.as_deref(), &bare);
+        let is_object = found.is_some();
         let found = found.filter(|f| match f {
             ObjectRef::Procedure(m) => !matches!(
                 m.kind,
@@ -314,7 +321,11 @@ impl Commands<'_> {
             let found = catalog.module(scope, None, &bare, ModuleKind::DatabaseTrigger);
             found.filter(|_| schema.is_none()).map(ObjectRef::Procedure)
         };
+        let no_text = || SqlError::new(15197, 16, format!("There is no text for object '{name}'."));
         let Some(ObjectRef::Procedure(found)) = found.or_else(own) else {
+            if is_object {
+                return Err(no_text());
+            }
             return Err(SqlError::new(
                 15009,
                 16,
@@ -332,8 +343,7 @@ impl Commands<'_> {
             let id = parent.unwrap_or(found.object_id);
             let target = security::Target::Object { id, schema, owner: None };
             if !access.allows(security::Permission::ViewDefinition, target) {
-                let text = format!("There is no text for object '{name}'.");
-                return Err(SqlError::new(15197, 16, text));
+                return Err(no_text());
             }
         }
         if binder::has_option(&found, "ENCRYPTION") {

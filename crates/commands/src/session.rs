@@ -87,7 +87,7 @@ impl Commands<'_> {
         statement.end(self.state, result)
     }
 
-    /// Sends an error, and after it 1750 or 3621 where SQL Server does.
+    /// Sends an error, and after it 1750, 3727, 3606 or 3621 where SQL Server does.
     pub fn tell_error(&mut self, error: &SqlError) {
         *self.failed |= error.severity > 10;
         if error.number == executor::CANCELLED {
@@ -104,8 +104,8 @@ impl Commands<'_> {
         // A constraint or index that could not be made.
         if matches!(
             error.number,
-            1752 | 1754 | 1757 | 1763 | 1767
-                ..=1770 | 1774 | 1776 | 1778 | 1779 | 1781 | 1785 | 8111
+            1752 | 1754 | 1757 | 1761..=1763 | 1767
+                ..=1770 | 1774 | 1776 | 1778 | 1779 | 1781 | 1785 | 8111 | 8139 | 8141
         ) || (error.number == 10785 && error.text.contains("ALTER TABLE"))
         {
             let mut second = error.to_message();
@@ -113,9 +113,19 @@ impl Commands<'_> {
             second.text = "Could not create constraint or index. See previous errors.".to_owned();
             self.sink.message(&second);
         }
-        if error.terminated_notice {
-            let mut notice =
-                SqlMessage::info(3621, error.line.max(1), "The statement has been terminated.");
+        if matches!(error.number, 3725 | 3728) {
+            let mut second = error.to_message();
+            (second.number, second.severity, second.state) = (3727, 16, 0);
+            second.text = "Could not drop constraint. See previous errors.".to_owned();
+            self.sink.message(&second);
+        }
+        let notice = match () {
+            () if error.ends_identity() => Some((3606, "Arithmetic overflow occurred.")),
+            () if error.terminated_notice => Some((3621, "The statement has been terminated.")),
+            () => None,
+        };
+        if let Some((number, text)) = notice {
+            let mut notice = SqlMessage::info(number, error.line.max(1), text);
             notice.procedure = error.procedure.clone();
             self.sink.message(&notice);
         }

@@ -5,7 +5,7 @@ use crate::refusals::no_database;
 use binder::ir::{Isolation, RaiseError, StmtKind, TranName, WaitFor};
 use executor::{Command, EnvironmentChange, Reach, SqlError, SqlMessage};
 use security::Permission;
-use session_state::{Halted, cut, format_message, messages};
+use session_state::{Halted, check_places, cut, format_message, messages};
 use syntax::ast::AlterServer;
 use telemetry::WaitType;
 use types::{SqlType, Value, convert, datetime};
@@ -199,8 +199,15 @@ impl Commands<'_> {
         for arg in &raise.args {
             args.push((self.value(arg, frame)?, arg.ty));
         }
+        if args.len() > 20 {
+            let text = "Too many substitution parameters for RAISERROR. Cannot exceed 20 substitution parameters.";
+            return Err(SqlError::new(2747, 16, text).into());
+        }
         let (number, severity, text) = match &message {
-            Value::Str(text) => (50000, severity, format_message(text, &args)),
+            Value::Str(text) => {
+                check_places(text, &args)?;
+                (50000, severity, format_message(text, &args))
+            }
             other => {
                 let number = other.as_i64().unwrap_or(50000) as i32;
                 // A severity that only informs is told as 0.
@@ -289,8 +296,14 @@ impl Commands<'_> {
             WaitFor::Time(expr) => (expr, false),
         };
         let value = self.value(expr, frame)?;
-        let bad =
-            || SqlError::new(148, 15, "Incorrect time syntax in time string used with WAITFOR.");
+        let bad = || {
+            let shown = match value.as_str() {
+                Some(text) => format!("'{text}'"),
+                None => "'?'".to_owned(),
+            };
+            let text = format!("Incorrect time syntax in time string {shown} used with WAITFOR.");
+            SqlError::new(148, 15, text)
+        };
         let time = convert::cast(&value, expr.ty, SqlType::DateTime, 0).map_err(|_| bad())?;
         let Value::DateTime(time) = time else { return Err(bad()) };
         let mut ns = time.ticks as u64 * 10_000_000 / 3;

@@ -18,7 +18,7 @@ use engine::{InsertHint, TableLock, Use};
 use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, OutputPlan, Plan, UpdatePlan};
 use runtime::task::Many;
 use std::sync::Arc;
-use types::{SqlType, Value};
+use types::Value;
 
 /// Runs an INSERT of VALUES or of a query. The transaction is begun and the statement too. Returns the rows.
 pub fn insert<'a>(
@@ -189,7 +189,7 @@ pub fn insert_query<'a>(
                     own.extend_from_slice(row);
                     let next = cx.env.next_identity(table)?;
                     let ty = table.columns[i].ty;
-                    own[i] = types::convert::cast(&Value::BigInt(next), SqlType::BigInt, ty, 0)?;
+                    own[i] = crate::eval::identity_value(next, ty)?;
                     writer.insert(&own, &mut hint, cx)?;
                 }
                 None => {

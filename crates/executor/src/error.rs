@@ -75,8 +75,8 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
             format!(
                 "Transaction failed in database '{database}' because the statement was run under \
                  snapshot isolation but the transaction did not start in snapshot isolation. You \
-                 cannot change the isolation level of the transaction after the transaction has \
-                 started unless the transaction was originally started under snapshot isolation \
+                 cannot change the isolation level of the transaction to snapshot after the \
+                 transaction has started unless the transaction was originally started under snapshot isolation \
                  level."
             ),
         ),
@@ -247,6 +247,15 @@ pub fn from_catalog(error: CatalogError) -> SqlError {
         CatalogError::AlreadyExists { .. } => 6,
         CatalogError::CannotDrop { .. } => 5,
         CatalogError::NoIndex { .. } => 7,
+        CatalogError::ForeignKeyWidth { .. }
+        | CatalogError::NoReferencedKey { .. }
+        | CatalogError::NoReferencedTable { .. }
+        | CatalogError::ForeignKeyType { .. }
+        | CatalogError::CascadeCycle { .. }
+        | CatalogError::PrimaryKeyExists { .. }
+        | CatalogError::Refused { number: 1761 | 1762, .. } => 0,
+        CatalogError::MultipleIdentity { .. } | CatalogError::MultipleRowversion { .. } => 2,
+        CatalogError::ClusteredExists { .. } => 3,
         _ => 1,
     };
     if let CatalogError::ColumnInUse { column, object, kind, .. } = &error {

@@ -113,7 +113,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
                 return Ok(convert::cast(&Value::Int(0), types::SqlType::Int, expr.ty, 0)?);
             }
             let next = cx.env.next_identity(table)?;
-            Ok(convert::cast(&Value::BigInt(next), types::SqlType::BigInt, expr.ty, 0)?)
+            identity_value(next, expr.ty)
         }
         ExprKind::Compare { .. }
         | ExprKind::And(..)
@@ -126,6 +126,12 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
             stdx::fatal!("an expression reached execution without being planned: {expr:?}")
         }
     }
+}
+
+/// A number of an identity column in the column's type: 8115 past its end.
+pub(crate) fn identity_value(next: i64, ty: types::SqlType) -> Result<Value, SqlError> {
+    let past = |_| types::TypeError::Overflow { from: "IDENTITY", to: ty.message_name() };
+    Ok(convert::cast(&Value::BigInt(next), types::SqlType::BigInt, ty, 0).map_err(past)?)
 }
 
 /// One value that an expression makes has at most so many bytes (docs/limits.md).
@@ -349,9 +355,19 @@ fn is_overflow(error: &TypeError) -> bool {
 
 /// 2628 names the table and column; other errors stay as they are.
 fn store_error(error: TypeError, column: u16, cx: &Cx<'_>) -> SqlError {
-    match (&error, cx.table) {
+    error_of_store(error, cx.table, column as usize, cx)
+}
+
+/// The same of a table that is not the statement's own.
+pub(crate) fn error_of_store(
+    error: TypeError,
+    table: Option<&catalog::TableDef>,
+    column: usize,
+    cx: &Cx<'_>,
+) -> SqlError {
+    match (&error, table) {
         (TypeError::Truncated { value }, Some(table)) => {
-            let name = table.columns.get(column as usize).map_or("?", |c| &*c.name);
+            let name = table.columns.get(column).map_or("?", |c| &*c.name);
             SqlError::new(
                 2628,
                 16,

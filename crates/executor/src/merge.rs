@@ -10,11 +10,11 @@ use crate::cx::{Changed, Cx, row_bytes};
 use crate::eval::{eval, holds};
 use crate::last_writer::Kept;
 use crate::message::{SqlError, SqlMessage};
-use crate::ops::{KeyMap, row_count};
+use crate::ops::{KeyMap, percentage, row_count};
 use crate::query::for_each_batch;
 use crate::sink::ResultSink;
 use crate::write::TableWriter;
-use binder::ir::{MergeAction, MergeClause, MergeWhen};
+use binder::ir::{Expr, MergeAction, MergeClause, MergeWhen};
 use planner::{BlockPlan, MergePlan};
 use runtime::task::Many;
 use types::Value;
@@ -31,8 +31,23 @@ struct Work {
 
 impl Work {
     fn count(&self) -> u64 {
-        (self.deletes.len() + self.updates.len() + self.inserts.len()) as u64
+        self.lengths().iter().sum::<usize>() as u64
     }
+
+    fn lengths(&self) -> [usize; 3] {
+        [self.deletes.len(), self.updates.len(), self.inserts.len()]
+    }
+
+    fn truncate(&mut self, [deletes, updates, inserts]: [usize; 3]) {
+        self.deletes.truncate(deletes);
+        self.updates.truncate(updates);
+        self.inserts.truncate(inserts);
+    }
+}
+
+/// TOP ... PERCENT: its count is a float.
+fn is_percentage(top: &Expr) -> bool {
+    top.ty == types::SqlType::Float
 }
 
 struct Change {
@@ -80,17 +95,31 @@ pub fn merge<'a>(
     let mut work = Work::default();
     cx.set_plan(&plan.source.subplans, plan.source.param_count);
     let most = match &plan.top {
-        Some(top) => row_count(&eval(top, &[], cx)?)?,
-        None => u64::MAX,
+        Some(top) if !is_percentage(top) => row_count(&eval(top, &[], cx)?)?,
+        _ => u64::MAX,
     };
+    let share = match &plan.top {
+        Some(top) if is_percentage(top) => Some(percentage(&eval(top, &[], cx)?)?),
+        _ => None,
+    };
+    // After each row that is to change, how many changes there are of each kind: a percentage is of all of them.
+    let mut steps = Vec::new();
     for_each_batch(&plan.source, cx, |batch, cx| {
         for row in batch.rows() {
             if work.count() < most {
+                let before = work.count();
                 decide(plan, row, &mut work, cx)?;
+                if share.is_some() && work.count() > before {
+                    steps.push(work.lengths());
+                }
             }
         }
         cx.breathe()
     })?;
+    if let Some(share) = share {
+        let kept = (steps.len() as f64 * share / 100.0).ceil() as usize;
+        work.truncate(kept.checked_sub(1).map_or([0; 3], |last| steps[last]));
+    }
 
     let none = BlockPlan::default();
     let block = plan.block.as_deref().unwrap_or(&none);

@@ -89,6 +89,8 @@ pub struct SqlError {
     /// A statement of the batch or module itself could not be bound, now that it is reached: no TRY of the same level
     /// catches that.
     pub unbound: bool,
+    /// About the arguments of a call: the procedure is named, and the line is 0.
+    pub of_call: bool,
     /// The text.
     pub text: String,
 }
@@ -114,14 +116,18 @@ impl SqlError {
             raised: false,
             ahead: None,
             unbound: false,
+            of_call: false,
             terminated_notice: matches!(
                 number,
                 220 | 232
+                    | 242
                     | 512
                     | 513
                     | 515
                     | 547
                     | 550
+                    | 1222
+                    | 1505
                     | 2601
                     | 2627
                     | 2628
@@ -129,6 +135,8 @@ impl SqlError {
                     | 8134
                     | 8152
                     | 8672
+                    | 16929
+                    | 16931
             ),
             text: text.into(),
         }
@@ -154,10 +162,22 @@ impl SqlError {
 
     /// The line, unless an inner frame has set it.
     pub fn at_line(mut self, line: u32) -> SqlError {
-        if self.line == 0 {
+        if self.line == 0 && !self.of_call {
             self.line = line;
         }
         self
+    }
+
+    /// The same about the arguments of a call of the procedure.
+    pub fn of_call(mut self, procedure: Option<&str>) -> SqlError {
+        self.of_call = procedure.is_some();
+        self.procedure = procedure.map(str::to_owned);
+        self
+    }
+
+    /// An identity column has no more numbers: 3606 follows it.
+    pub fn ends_identity(&self) -> bool {
+        self.number == 8115 && self.text.contains("converting IDENTITY to")
     }
 
     /// As the client sees it.
@@ -166,7 +186,7 @@ impl SqlError {
             number: self.number,
             severity: self.severity,
             state: self.state,
-            line: self.line.max(1),
+            line: if self.of_call { 0 } else { self.line.max(1) },
             procedure: self.procedure.clone(),
             text: self.text.clone(),
         }

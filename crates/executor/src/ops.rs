@@ -50,7 +50,7 @@ use planner::{AggStrategy, Node, Op};
 pub(crate) use exchange::Parts;
 pub(crate) use hash::{KeyEncoder, KeyMap};
 pub(crate) use scan::{as_slice, engine_tree, past};
-pub(crate) use simple::row_count;
+pub(crate) use simple::{percentage, row_count};
 
 /// A running operator.
 pub(crate) trait Operator {

@@ -6,7 +6,7 @@
 
 use crate::cx::Cx;
 use crate::error::{engine_error, from_binder};
-use crate::eval::test;
+use crate::eval::{error_of_store, test};
 use crate::foreign::{conflict, find};
 use crate::index::{Entry, IndexWriter, entry, has_entry};
 use crate::lob;
@@ -103,7 +103,7 @@ fn rewrite(altered: &Altered, columns: &[Option<usize>], cx: &mut Cx<'_>) -> Res
     each_row(old, cx, |_, row, cx| {
         let before = all_columns(old, row, cx)?;
         let mut values = Vec::with_capacity(columns.len());
-        for (column, source) in new.columns.iter().zip(columns) {
+        for (at, (column, source)) in new.columns.iter().zip(columns).enumerate() {
             values.push(match source {
                 None => column.absent.clone(),
                 // Into another code page even text of the same type is converted.
@@ -115,7 +115,8 @@ fn rewrite(altered: &Altered, columns: &[Option<usize>], cx: &mut Cx<'_>) -> Res
                 }
                 Some(i) => {
                     let value = column.collation.mark(before[*i].clone());
-                    convert::assign(&value, old.columns[*i].ty, column.ty)?
+                    convert::assign(&value, old.columns[*i].ty, column.ty)
+                        .map_err(|e| error_of_store(e, Some(&**new), at, cx))?
                 }
             });
         }

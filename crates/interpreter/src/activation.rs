@@ -1,7 +1,7 @@
 //! The one way in and out of a program that another one calls: procedure, function, trigger, text of EXEC or of a call.
 //!
 //! Promise: whatever way the program ends, its caller finds what was: the level of nesting, @@PROCID, SCOPE_IDENTITY(),
-//! SET options, the principal that acts, the current database; the program's table variables, temporary tables and local
+//! SET options and IDENTITY_INSERT, the principal that acts, the current database; the program's table variables, temporary tables and local
 //! cursors are gone. Of a function the caller's @@ROWCOUNT and @@ERROR stay, too. Nothing else changes `nesting` within a
 //! request, and whoever else changes a session's options goes through [`Vm::set_options`]: what was compiled under
 //! options that give texts another meaning must not be found under these.
@@ -40,6 +40,8 @@ struct Caller {
     acting: Depth,
     /// Absent where the program cannot change them.
     options: Option<SetOptions>,
+    /// SET IDENTITY_INSERT.
+    identity_insert: Option<i32>,
     database: Option<Arc<OpenDatabase>>,
     /// @@ROWCOUNT and @@ERROR, of a function.
     figures: Option<(i64, i32)>,
@@ -149,6 +151,7 @@ impl Vm<'_> {
             procedure_id: std::mem::replace(&mut state.procedure_id, own_id),
             scope_identity: state.scope_identity.take(),
             acting,
+            identity_insert: state.identity_insert,
             options: (!is_function).then(|| state.options.clone()),
             database: code.changes_database.then(|| state.database.clone()),
             figures: is_function.then_some((state.rowcount, state.error)),
@@ -160,6 +163,7 @@ impl Vm<'_> {
         self.state.revert_to(&*self.host, caller.acting);
         self.state.scope_identity = caller.scope_identity;
         self.state.procedure_id = caller.procedure_id;
+        self.state.identity_insert = caller.identity_insert;
         if let Some(options) = caller.options {
             self.set_options(options);
         }

@@ -392,7 +392,7 @@ impl Vm<'_> {
             frame.extend_from_slice(&code.template);
             let result = match bind(&code, params, first, &mut frame, &self.state.options) {
                 Ok(()) => self.invoke(&code, &mut learnt, &mut frame, params, first),
-                Err(error) => Err(throw(error)),
+                Err(error) => Err(throw(error.of_call(code.name.as_deref()))),
             };
             self.keep_learnt(&definition, learnt);
             let result = result.inspect(|status| {
@@ -632,16 +632,7 @@ fn bind(
         };
         let to = &code.params[place];
         if param.output && !to.output {
-            return Err(SqlError::new(
-                8162,
-                16,
-                format!(
-                    "The formal parameter \"{}\" was not declared as an OUTPUT parameter, but the actual parameter \
-                     passed in requested output.",
-                    to.name
-                ),
-            )
-            .with_state(2));
+            return Err(crate::exec::no_output(&to.name));
         }
         if param.default {
             continue;

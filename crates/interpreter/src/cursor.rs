@@ -136,6 +136,15 @@ impl Cursors {
         *self = Cursors::default();
     }
 
+    /// Those that have names are closed: a transaction ends under CURSOR_CLOSE_ON_COMMIT.
+    pub fn close_all(&mut self) {
+        for name in &self.names {
+            if let Some(cursor) = self.all.get_mut(&name.id) {
+                (cursor.rows, cursor.at) = (None, 0);
+            }
+        }
+    }
+
     fn add(&mut self, cursor: Cursor) -> u32 {
         self.last_id += 1;
         self.all.insert(self.last_id, cursor);

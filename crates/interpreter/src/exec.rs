@@ -16,7 +16,7 @@ use binder::ObjectName;
 use binder::ir::{Exec, ExecArg, OutputColumn, ProcRef};
 use catalog::{ModuleKind, ObjectRef, ProcedureDef};
 use commands::{Argument, RunsAs, no_procedure};
-use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
+use executor::{ColumnMeta, Done, Reach, ResultSink, SqlError, SqlMessage};
 use session_state::SessionNames;
 use session_state::SetOptions;
 use session_state::bind_error;
@@ -26,7 +26,7 @@ use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
-use types::{SqlType, Value, convert};
+use types::{SqlType, TypeError, Value, convert};
 
 /// A syntax error as the client sees it.
 pub(crate) fn syntax_error(error: &syntax::SyntaxError) -> SqlError {
@@ -115,25 +115,31 @@ impl Vm<'_> {
             args.push(self.argument(arg, frame)?);
         }
         let trancount = self.state.trancount();
-        let status =
-            if let Some(status) = self.system_procedure(name, &args, code, frame, guarded)? {
-                status
-            } else {
-                match self.call(name, &args, code, frame, guarded, called) {
-                    // EXEC @r = dbo.f: the value of a scalar function.
-                    Err(Halted::Error(error)) if error.number == 2812 => {
-                        let Some((value, ty)) = self.execute_function(name, &args)? else {
-                            return Err(error.into());
-                        };
-                        if let Some(var) = exec.result {
-                            let to = code.vars[var.0 as usize];
-                            frame[var.0 as usize] = self.state.options.cast(&value, ty, to)?;
-                        }
-                        return Ok(());
+        let ran = self.system_procedure(name, &args, code, frame, guarded);
+        if let (Err(Halted::Error(error)), Some(var), false) = (&ran, exec.result, guarded)
+            && let Some(status) = status_of_failure(name, error)
+        {
+            let ty = code.vars[var.0 as usize];
+            frame[var.0 as usize] = convert::cast(&Value::Int(status), SqlType::Int, ty, 0)?;
+        }
+        let status = if let Some(status) = ran? {
+            status
+        } else {
+            match self.call(name, &args, code, frame, guarded, called) {
+                // EXEC @r = dbo.f: the value of a scalar function.
+                Err(Halted::Error(error)) if error.number == 2812 => {
+                    let Some((value, ty)) = self.execute_function(name, &args)? else {
+                        return Err(error.into());
+                    };
+                    if let Some(var) = exec.result {
+                        let to = code.vars[var.0 as usize];
+                        frame[var.0 as usize] = self.state.options.cast(&value, ty, to)?;
                     }
-                    other => other?,
+                    return Ok(());
                 }
-            };
+                other => other?,
+            }
+        };
         self.procedure_returns(exec, code, frame, status)?;
         self.check_trancount(trancount)
     }
@@ -399,7 +405,8 @@ impl Vm<'_> {
         self.check_nesting()?;
         let mut callee = self.programs.take_frame();
         callee.extend_from_slice(&code.template);
-        let bound = bind_arguments(code, args, &mut callee, &self.state.options)?;
+        let bound = bind_arguments(code, args, &mut callee, &self.state.options)
+            .map_err(|error| error.of_call(code.name.as_deref()))?;
         let cursors = self.cursor_arguments(code, args, &bound, caller)?;
         let begin = |vm: &mut Self| {
             for (param, arg) in code.params.iter().zip(&bound) {
@@ -503,7 +510,7 @@ impl Vm<'_> {
         private.leave(self.state.nesting);
     }
 
-    /// sp_executesql.
+    /// sp_executesql: 214 for a text that is not national.
     pub fn execute_sql(
         &mut self,
         args: &[Argument],
@@ -514,6 +521,18 @@ impl Vm<'_> {
         let text = |i: usize| {
             args.get(i).and_then(|a| a.value.as_ref()).and_then(Value::as_str).unwrap_or("")
         };
+        for (i, name, state) in [(0, "@statement", 2), (1, "@params", 3)] {
+            let Some(arg) = args.get(i) else { continue };
+            // A bare NULL is an int.
+            let is_bare = arg.ty == SqlType::Int && arg.value.as_ref().is_none_or(Value::is_null);
+            if !is_bare && !matches!(arg.ty, SqlType::NVarChar(_) | SqlType::NChar(_)) {
+                let text =
+                    format!("Procedure expects parameter '{name}' of type 'ntext/nchar/nvarchar'.");
+                let mut error = SqlError::new(214, 16, text).with_state(state).at_line(1);
+                error.procedure = Some("sp_executesql".to_owned());
+                return Err(error.into());
+            }
+        }
         let (slot, code, learnt) = self.compiled(text(0), Some(text(1)), false)?;
         let rest = args.get(2..).unwrap_or_default();
         let kept = code.clone();
@@ -603,6 +622,17 @@ impl ResultSink for Gather {
     }
 }
 
+/// What a system procedure returns after an error that it raised. One that is called wrongly does not begin.
+fn status_of_failure(name: &ObjectName, error: &SqlError) -> Option<i32> {
+    if error.reach != Reach::Statement || error.of_call || matches!(error.number, 201 | 214) {
+        return None;
+    }
+    match name.name.to_ascii_lowercase().as_str() {
+        "sp_getapplock" | "sp_releaseapplock" => Some(-999),
+        _ => None,
+    }
+}
+
 /// For each parameter the number of its argument, if it was given one.
 type Bound = SmallVec<[Option<usize>; 8]>;
 
@@ -648,8 +678,22 @@ pub(crate) fn bind_arguments(
             (None, _) => {}
         }
         let supplied = given[place].map(|i| &args[i]);
+        if supplied.is_some_and(|arg| arg.output.is_some()) && !param.output {
+            return Err(no_output(&param.name));
+        }
         frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {
-            Some((value, ty)) => options.cast(value, ty, param.ty)?,
+            Some((value, ty)) => {
+                options.cast(value, ty, param.ty).map_err(|error| match error {
+                    TypeError::ConversionFailed { .. }
+                    | TypeError::BadDate
+                    | TypeError::DateOutOfRange { .. }
+                    | TypeError::BadGuid => TypeError::ConvertError {
+                        from: ty.message_name(),
+                        to: param.ty.message_name(),
+                    },
+                    error => error,
+                })?
+            }
             None => match &param.default {
                 Some(value) => default_of(value, param, options)?,
                 None => return Err(not_supplied(code, &param.name)),
@@ -723,6 +767,16 @@ pub(crate) fn no_parameter(code: &Code, name: Option<&str>) -> SqlError {
         }
     };
     error.with_state(2)
+}
+
+/// 8162.
+#[cold]
+pub(crate) fn no_output(parameter: &str) -> SqlError {
+    let text = format!(
+        "The formal parameter \"{parameter}\" was not declared as an OUTPUT parameter, but the actual parameter passed in \
+         requested output."
+    );
+    SqlError::new(8162, 16, text).with_state(2)
 }
 
 /// 201, or 8178 for a parameterised text.

@@ -132,6 +132,11 @@ impl FastInsert {
         })
     }
 
+    /// The table it inserts into.
+    pub fn table(&self) -> &TableDef {
+        &self.table
+    }
+
     /// How many rows it inserts.
     pub fn row_count(&self) -> usize {
         self.rows.len()

@@ -99,7 +99,8 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<(), Halted> {
-        if self.state.options.fmtonly || self.state.options.noexec {
+        let options = &self.state.options;
+        if options.fmtonly || options.noexec {
             return self.without_running(code, index, frame, guarded);
         }
         if let Some(database) = named_database::database_of(&code.statements[index])
@@ -246,6 +247,23 @@ impl Vm<'_> {
         ))
     }
 
+    /// 545 where IDENTITY_INSERT is ON for the table of an INSERT that gives its identity column no value.
+    #[inline]
+    fn check_identity_left_out(&self, table: &catalog::TableDef) -> Result<(), SqlError> {
+        match self.state.identity_insert {
+            Some(on) if on == table.object_id => Err(SqlError::new(
+                545,
+                16,
+                format!(
+                    "Explicit value must be specified for identity column in table '{}' either when IDENTITY_INSERT is \
+                     set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.",
+                    table.name
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn settle(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Rows(command, rows) => {
@@ -376,6 +394,7 @@ impl Vm<'_> {
         match &mut planned.body {
             Body::There(there) => self.change_there(there, code, index, frame, guarded),
             Body::FastInsert(insert) => {
+                self.check_identity_left_out(insert.table())?;
                 let rows = insert.row_count() as u64;
                 if rows == 1
                     && self.state.transaction.count == 0
@@ -466,8 +485,11 @@ impl Vm<'_> {
                 Ok(Outcome::Rows(Command::Merge, rows))
             }
             Body::Insert(insert, kept) => {
+                let instead = insert.fires.as_ref().is_some_and(|fires| fires.instead.is_some());
                 if insert.explicit_identity {
                     self.check_identity_insert(&insert.table)?;
+                } else if !instead {
+                    self.check_identity_left_out(&insert.table)?;
                 }
                 if let InsertSource::Changed(from) = &insert.source {
                     self.check_identity_of(&from.change)?;
@@ -568,6 +590,9 @@ impl Vm<'_> {
                         self.execute(exec, code, frame, guarded, &mut planned.called)?;
                     }
                     kind => self.other(kind, code, line, frame, guarded)?,
+                }
+                if matches!(kind, StmtKind::Rollback { .. }) {
+                    self.close_cursors_of_transaction();
                 }
                 Ok(match kind {
                     // These leave the counters to what they ran or raised.

@@ -159,6 +159,7 @@ impl Vm<'_> {
                     state.transaction.commit(&state.database, delayed)?;
                     state.rowcount = 0;
                     state.error = 0;
+                    self.close_cursors_of_transaction();
                     on
                 }
                 Op::InsertCommit { index, delayed } => {
@@ -235,6 +236,16 @@ impl Vm<'_> {
         }
     }
 
+    /// After COMMIT and ROLLBACK: SET CURSOR_CLOSE_ON_COMMIT.
+    #[inline]
+    pub(crate) fn close_cursors_of_transaction(&mut self) {
+        const CURSOR_CLOSE_ON_COMMIT: u32 = 4;
+        if self.state.options.switches & CURSOR_CLOSE_ON_COMMIT != 0 && self.state.trancount() == 0
+        {
+            self.programs.cursors.close_all();
+        }
+    }
+
     /// Between two turns of a loop: yields when the quantum is over, stops when cancelled or out of memory.
     pub(crate) fn breathe(&mut self) -> Result<(), SqlError> {
         runtime::task::maybe_yield();
@@ -264,14 +275,21 @@ impl Vm<'_> {
     /// Decides what an error ends, and tells the client unless a CATCH takes it.
     fn after(&mut self, mut error: SqlError, code: &Code, pc: Pc, guarded: bool) -> After {
         let span = code.span(pc).copied();
-        if error.line == 0 {
+        if error.line == 0 && !error.of_call {
             error.line = span.map_or(1, |span| span.line);
         }
         if error.procedure.is_none() {
             error.procedure = code.name.clone();
         }
         self.name_victim(&mut error);
-        error.terminated_notice &= self.changes_rows(code, pc);
+        // ANSI_WARNINGS OFF and ARITHABORT ON: what cannot be calculated ends the batch.
+        if matches!(error.number, 220 | 232 | 8115 | 8134)
+            && self.state.options.switches & (8 | 64) == 64
+            && error.reach == Reach::Statement
+        {
+            error.reach = Reach::Batch;
+        }
+        error.terminated_notice &= self.changes_rows(code, pc, error.number);
         self.state.error = error.number;
         self.state.rowcount = 0;
         // What could not be bound is for an outer level to catch.
@@ -331,13 +349,21 @@ impl Vm<'_> {
         Halt::Throw(Box::new(error))
     }
 
-    /// Whether the failing statement was changing rows.
-    fn changes_rows(&self, code: &Code, pc: Pc) -> bool {
+    /// Whether the failing statement was changing rows; a definition does that where rows do not go with it.
+    fn changes_rows(&self, code: &Code, pc: Pc, error: i32) -> bool {
         match code.ops[pc as usize] {
             Op::InsertCommit { .. } => true,
             Op::Statement { index } => {
                 use binder::ir::StmtKind;
                 let statement = &code.statements[index as usize];
+                let defines = matches!(statement.kind, StmtKind::Ddl(_))
+                    || statement.source.as_deref().is_some_and(|source| {
+                        use syntax::ast::StatementKind::{AlterTable, CreateIndex};
+                        matches!(source.kind, AlterTable(_) | CreateIndex(_))
+                    });
+                if matches!(error, 515 | 1505 | 2628) && defines {
+                    return true;
+                }
                 let bound = matches!(
                     statement.kind,
                     StmtKind::Insert(_)

@@ -1,5 +1,6 @@
 //! RAISERROR's printf: `%d %i %u %s %x %X %o`, with flags, width and `%%`.
 
+use executor::SqlError;
 use types::{SqlType, Value, format};
 
 /// UTF-16 units that a message has at most.
@@ -17,6 +18,66 @@ pub fn cut(mut text: String) -> String {
     });
     text.truncate(end.unwrap_or(text.len()));
     text + "..."
+}
+
+/// What RAISERROR asks of a text and its arguments before it raises it: 2748, 2787, 2786.
+pub fn check_places(text: &str, args: &[(Value, SqlType)]) -> Result<(), SqlError> {
+    let is_whole =
+        |ty| matches!(ty, SqlType::TinyInt | SqlType::SmallInt | SqlType::Int | SqlType::BigInt);
+    let is_bytes = |ty| matches!(ty, SqlType::Binary(_) | SqlType::VarBinary(_));
+    let taken = |ty: SqlType| ty.is_character() || is_whole(ty) || is_bytes(ty);
+    if let Some(i) = args.iter().position(|(_, ty)| !taken(*ty)) {
+        let (name, place) = (args[i].1.name(), i + 4);
+        let text = format!(
+            "Cannot specify {name} data type (parameter {place}) as a substitution parameter."
+        );
+        return Err(SqlError::new(2748, 16, text));
+    }
+    let mut next = 0;
+    let mut fits = |kind: char, long: bool| {
+        let i = next;
+        next += 1;
+        let Some((_, ty)) = args.get(i) else { return Ok(()) };
+        let good = match kind {
+            _ if is_bytes(*ty) => true,
+            's' => ty.is_character(),
+            // A bigint asks for %I64d.
+            _ => is_whole(*ty) && (long || *ty != SqlType::BigInt),
+        };
+        let text = format!(
+            "The data type of substitution parameter {} does not match the expected type of the format specification.",
+            i + 1
+        );
+        if good { Ok(()) } else { Err(SqlError::new(2786, 16, text)) }
+    };
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        let place = &rest[at..];
+        let mut long = false;
+        let mut end = 1;
+        let kind = loop {
+            let Some(c) = place[end..].chars().next() else { break None };
+            end += c.len_utf8();
+            match c {
+                '-' | '0'..='9' | '+' | ' ' | '#' | '.' | 'l' | 'h' => {}
+                '*' => fits('d', false)?,
+                'I' if place[end..].starts_with("64") => {
+                    (long, end) = (true, end + 2);
+                }
+                c => break Some(c),
+            }
+        };
+        match kind {
+            Some('%') => {}
+            Some(kind @ ('d' | 'i' | 'u' | 'o' | 'x' | 'X' | 's')) => fits(kind, long)?,
+            _ => {
+                let text = format!("Invalid format specification: '{}'.", &place[..end]);
+                return Err(SqlError::new(2787, 16, text));
+            }
+        }
+        rest = &place[end..];
+    }
+    Ok(())
 }
 
 /// The message with its arguments in place. A missing argument prints as `(null)`.

@@ -46,7 +46,7 @@ pub use activity::{Activity, INPUT_BYTES_MAX, Input, InputKind, Published};
 pub use branch::Decisions;
 pub use database::OpenDatabase;
 pub use environment::{SessionEnvironment, number_as};
-pub use format::{cut, format_message};
+pub use format::{check_places, cut, format_message};
 pub use host::{ConfigurationOption, Host, no_process};
 pub use identity::{Depth, End, Identity};
 pub use machine::{Caller, EvictedPlans, Halt, Halted, Machine};

@@ -172,6 +172,29 @@ impl Names for SessionNames<'_> {
         }
     }
 
+    fn lost_synonym(&self, name: &ObjectName) -> Option<binder::LostSynonym> {
+        let synonym = |schema: Option<&str>, name: &str| match self.state.find_own(schema, name)? {
+            ObjectRef::Procedure(found) if found.kind == catalog::ModuleKind::Synonym => {
+                Some(found)
+            }
+            _ => None,
+        };
+        let found =
+            synonym(name.schema.as_deref(), &name.name).filter(|_| self.is_current(name))?;
+        let mut parts = crate::name_parts(&found.text).into_iter().rev();
+        let base = parts.next().unwrap_or_default();
+        let mut part = || parts.next().filter(|p| !p.is_empty());
+        let (schema, database) = (part(), part());
+        let here = database.is_none_or(|d| d.eq_ignore_ascii_case(&self.state.database.name));
+        Some(match here && synonym(schema.as_deref(), &base).is_some() {
+            true => binder::LostSynonym::Chained(match schema {
+                Some(schema) => format!("{schema}.{base}"),
+                None => base,
+            }),
+            false => binder::LostSynonym::Missing,
+        })
+    }
+
     fn has_memory_optimized_type(&self, name: &ObjectName) -> Option<bool> {
         let scope = self.state.transaction.scope();
         let catalog = &self.state.database.catalog;

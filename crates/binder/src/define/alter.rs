@@ -144,8 +144,17 @@ impl Binder<'_> {
             ast::AlterTableAction::DropPeriod => changes.push(Change::DropPeriod),
             ast::AlterTableAction::AlterColumn { name, ty, nullable, collation, mask, .. } => {
                 let named = super::system_alias(ty);
-                let (ty, alias) = self.column_type(ty, 1)?;
                 let line = name.span.line.max(1);
+                if ["timestamp", "rowversion"].iter().any(|n| ty.name.eq_ignore_ascii_case(n)) {
+                    let text =
+                        format!("Cannot alter column '{}' to be data type timestamp.", name.value);
+                    return Err(BindError::new(4927, 16, line, text));
+                }
+                let (ty, alias) = self.column_type(ty, 1)?;
+                if let Some(old) = table.column(&name.value).map(|i| &table.columns[i]) {
+                    // 206 and 257, though there be no rows.
+                    self.coerce(Expr::col(ColId(0), old.ty, true), ty, CastMode::Implicit)?;
+                }
                 let collation = self.column_collation(collation.as_ref(), ty, line)?;
                 let mask = mask.as_ref().map(|text| catalog::mask_of(text, &name.value, ty));
                 let mask = mask.transpose().map_err(|e| BindError::of_catalog(e, line))?;

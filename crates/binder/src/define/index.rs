@@ -59,7 +59,7 @@ impl Binder<'_> {
         if let Some(filter) = &create.index.filter {
             let columns = row_columns(Some(&table), &[]);
             let columns: Vec<_> = columns.iter().map(|(n, t, null)| (&**n, *t, *null)).collect();
-            self.filter(&table.name, &columns, filter)?;
+            self.filter(&create.index.name.value, &table.name, &columns, filter)?;
         }
         let changes = vec![Change::AddIndex(spec)];
         Ok(ddl::AlterTable { name: ObjectName::from(&create.table), changes, absent: Vec::new() })

@@ -29,8 +29,13 @@ impl Catalog {
         };
         let nullable = nullable.unwrap_or(true);
         let column = &table.columns[ordinal];
+        if column.computed.is_some() || column.rowversion {
+            let what = if column.rowversion { "timestamp" } else { "COMPUTED" };
+            let text = format!("Cannot alter column '{}' because it is '{what}'.", column.name);
+            return Err(CatalogError::refused(4928, text));
+        }
         if column.is_made() {
-            let what = "ALTER COLUMN of a computed or rowversion column".into();
+            let what = "ALTER COLUMN of a column of a period".into();
             return Err(CatalogError::NotSupported { what });
         }
         // What only grows, and keys that only grow, need not be let go first.

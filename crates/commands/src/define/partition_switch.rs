@@ -379,7 +379,7 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// 4904, 4905, 4972.
+    /// 4904, 4905, 4972, 4982.
     fn move_rows(
         &self,
         from: &Option<Side>,
@@ -400,6 +400,16 @@ impl Pair<'_> {
             });
         }
         let fits = |values: &[Value]| match to {
+            Some(side) if side.divided.partition_of(values) != side.number && from.is_none() => {
+                Err(failed(
+                    4982,
+                    format!(
+                        "Check constraints of source table '{source}' allow values that are not allowed by range defined \
+                         by partition {} on target table '{target}'.",
+                        side.number
+                    ),
+                ))
+            }
             Some(side) if side.divided.partition_of(values) != side.number => Err(failed(
                 4972,
                 format!(

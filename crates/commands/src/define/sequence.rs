@@ -139,8 +139,7 @@ fn created(sequence: &DefineSequence, ty: SqlType) -> Result<SequenceDef, SqlErr
             16,
             format!(
                 "The sequence object '{name}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric \
-                 with a scale of 0, or any user-defined data type that is based on one of the foregoing integer data \
-                 types."
+                 with a scale of 0, or any user-defined data type that is based on one of the above integer data types."
             ),
         ));
     };

@@ -170,7 +170,7 @@ impl Commands<'_> {
             let other =
                 other.or_else(|| constraint_table(catalog, scope, Some(&table.schema), new));
             if other.is_some() && !same_name(bare, new) {
-                return Err(messages::error(15335, &[new, "OBJECT"]));
+                return Err(messages::error(15335, &[new, "object"]));
             }
             let (from, to) = (bare.into(), new.into());
             let change = AlterTable::RenameConstraint { from, to };
@@ -184,7 +184,7 @@ impl Commands<'_> {
         let taken = other.is_some_and(|o| o.object_id() != id)
             || constraint_table(catalog, scope, Some(&schema), new).is_some();
         if taken {
-            return Err(messages::error(15335, &[new, "OBJECT"]));
+            return Err(messages::error(15335, &[new, "object"]));
         }
         match object {
             ObjectRef::Table(table) => {

@@ -3,7 +3,7 @@
 use crate::Commands;
 use crate::security::principals::cannot;
 use binder::ObjectName;
-use catalog::{Directory, ObjectRef};
+use catalog::{Directory, ModuleKind, ObjectRef};
 use executor::SqlError;
 use security::{
     Access, Class, GrantKey, GrantState, GrantValue, Permission, SA_ID, Securable, Target,
@@ -60,21 +60,12 @@ impl Commands<'_> {
                         entity-level permissions.";
             return Err(SqlError::new(1020, 15, text));
         }
-        let masks = permissions.iter().any(|(p, _)| *p == Permission::Unmask);
-        if permissions.iter().any(|(p, _)| !p.applies_to(class))
-            || (masks && !self.may_be_masked(target))
-        {
-            return Err(SqlError::new(
-                4606,
-                16,
-                format!(
-                    "Granted or revoked privilege {} is not compatible with object.",
-                    permissions
-                        .iter()
-                        .find(|(p, _)| !p.applies_to(class))
-                        .map_or("UNMASK", |(p, _)| p.name())
-                ),
-            ));
+        let suits = |p: Permission| p.applies_to(class) && self.suits_object(p, target);
+        if let Some((wrong, _)) = permissions.iter().find(|(p, _)| !suits(*p)) {
+            let name = wrong.name();
+            let text =
+                format!("Granted or revoked privilege {name} is not compatible with object.");
+            return Err(SqlError::new(4606, 16, text));
         }
         let server = target.securable().1;
         if server && self.state.database.id != 1 {
@@ -167,11 +158,28 @@ impl Commands<'_> {
         columns.iter().map(column).collect()
     }
 
-    /// Of objects only tables have UNMASK.
-    fn may_be_masked(&self, target: Target) -> bool {
+    /// Whether an object of that kind has the permission; true of what is no object.
+    fn suits_object(&self, permission: Permission, target: Target) -> bool {
+        use Permission::*;
         let Target::Object { id, .. } = target else { return true };
         let found = self.state.database.catalog.object_in(self.state.definitions(), id);
-        matches!(found, Some(ObjectRef::Table(_)))
+        let rows = matches!(permission, Select | Insert | Update | Delete);
+        if matches!(permission, Control | Alter | TakeOwnership | ViewDefinition) {
+            return true;
+        }
+        match found {
+            None => true,
+            Some(ObjectRef::Table(_)) => permission != Execute,
+            Some(ObjectRef::Procedure(module)) => match module.kind {
+                ModuleKind::Procedure => permission == Execute,
+                ModuleKind::ScalarFunction => matches!(permission, Execute | References),
+                ModuleKind::View => rows || permission == References,
+                ModuleKind::Sequence => matches!(permission, Update | References),
+                ModuleKind::Synonym => rows || permission == Execute,
+                kind if kind.is_function() => rows || permission == References,
+                _ => permission != Unmask,
+            },
+        }
     }
 
     /// What ALL stands for: as in SQL Server, the permissions of SQL-92. 4623 where there are none.

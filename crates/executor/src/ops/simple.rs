@@ -199,6 +199,18 @@ impl Operator for Filter<'_> {
     }
 }
 
+/// The count of TOP ... PERCENT: 1031.
+pub(crate) fn percentage(count: &Value) -> Result<f64, SqlError> {
+    let percent = match count {
+        Value::Float(f) => *f,
+        other => other.as_i64().unwrap_or(0) as f64,
+    };
+    match (0.0..=100.0).contains(&percent) {
+        true => Ok(percent),
+        false => Err(SqlError::new(1031, 15, "Percent values must be between 0 and 100.")),
+    }
+}
+
 /// The count of a TOP: 1060, 127.
 pub(crate) fn row_count(count: &Value) -> Result<u64, SqlError> {
     let Some(n) = count.as_i64() else {
@@ -253,13 +265,7 @@ impl<'p> Top<'p> {
         if !self.percent {
             return row_count(&wanted);
         }
-        let percent = match wanted {
-            Value::Float(f) => f,
-            other => other.as_i64().unwrap_or(0) as f64,
-        };
-        if !(0.0..=100.0).contains(&percent) {
-            return Err(SqlError::new(1031, 15, "Percent values must be between 0 and 100."));
-        }
+        let percent = percentage(&wanted)?;
         let mut batch = Batch::new();
         while self.input.next(cx, &mut batch)? {
             for row in batch.rows() {
