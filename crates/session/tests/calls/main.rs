@@ -287,7 +287,7 @@ fn procedures_by_name() {
         let said = call(s, name("twice"), vec![int(1)]);
         check(
             &said,
-            "Msg 201, Level 16, State 4, Line 1
+            "Msg 201, Level 16, State 4, Procedure twice, Line 0
             Procedure or function 'twice' expects parameter '@out', which was not supplied.
             procedure done",
         );
