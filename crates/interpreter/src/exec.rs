@@ -682,18 +682,7 @@ pub(crate) fn bind_arguments(
             return Err(no_output(&param.name));
         }
         frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {
-            Some((value, ty)) => {
-                options.cast(value, ty, param.ty).map_err(|error| match error {
-                    TypeError::ConversionFailed { .. }
-                    | TypeError::BadDate
-                    | TypeError::DateOutOfRange { .. }
-                    | TypeError::BadGuid => TypeError::ConvertError {
-                        from: ty.message_name(),
-                        to: param.ty.message_name(),
-                    },
-                    error => error,
-                })?
-            }
+            Some((value, ty)) => as_argument(value, ty, param.ty, options)?,
             None => match &param.default {
                 Some(value) => default_of(value, param, options)?,
                 None => return Err(not_supplied(code, &param.name)),
@@ -767,6 +756,24 @@ pub(crate) fn no_parameter(code: &Code, name: Option<&str>) -> SqlError {
         }
     };
     error.with_state(2)
+}
+
+/// A value as an argument for a parameter of a type: 8114 where it is none.
+pub(crate) fn as_argument(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    options: &SetOptions,
+) -> Result<Value, TypeError> {
+    options.cast(value, from, to).map_err(|error| match error {
+        TypeError::ConversionFailed { .. }
+        | TypeError::BadDate
+        | TypeError::DateOutOfRange { .. }
+        | TypeError::BadGuid => {
+            TypeError::ConvertError { from: from.message_name(), to: to.message_name() }
+        }
+        error => error,
+    })
 }
 
 /// 8162.

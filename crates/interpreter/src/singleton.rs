@@ -34,6 +34,7 @@ impl Vm<'_> {
             && !self.state.options.fmtonly
             && !self.state.options.noexec
             && self.state.options.telling.is_none()
+            && self.state.identity_insert.is_none()
             && let Some(planned) = &mut learnt.statements[index]
             && planned.version == self.state.names_version()
             && let Body::FastInsert(insert) = &mut planned.body
@@ -66,6 +67,7 @@ impl Vm<'_> {
                 reading.add_to(cells, 1);
             }
             self.state.transaction.committed_by_insert();
+            self.close_cursors_of_transaction();
             self.state.rowcount = 0;
             self.state.error = 0;
             if !self.state.options.nocount {
@@ -91,6 +93,7 @@ impl Vm<'_> {
             && !self.state.options.fmtonly
             && !self.state.options.noexec
             && self.state.options.telling.is_none()
+            && self.state.identity_insert.is_none()
             && let Some(planned) = &mut learnt.statements[index]
             && planned.version == self.state.names_version()
             && let Body::FastInsert(insert) = &mut planned.body

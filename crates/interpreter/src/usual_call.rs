@@ -2,11 +2,11 @@
 //!
 //! Promise: does what `exec.rs` does for every call, in the same order, and allocates nothing: arguments go from the
 //! caller's frame into the callee's, frames come from a pool, and no reference is counted that sessions share. Whatever is
-//! not usual ([`places`]: a table, a cursor, DEFAULT, a parameter that is missing or named twice) is left to `exec.rs`,
+//! not usual ([`places`]: a table, a cursor, DEFAULT, a parameter that is missing, named twice, or asked for what it does not give) is left to `exec.rs`,
 //! which has the errors.
 
 use crate::code::Code;
-use crate::exec::default_of;
+use crate::exec::{as_argument, default_of};
 use crate::plan::{Called, CodeState};
 use crate::plan_cache::SessionPlan;
 use crate::system_calls::may_be_system;
@@ -93,7 +93,11 @@ impl Vm<'_> {
                             &evaluated
                         }
                     };
-                    self.given(value, expr.ty, param.ty)?
+                    match same(value, param.ty) {
+                        Some(value) => value,
+                        None => as_argument(value, expr.ty, param.ty, &self.state.options)
+                            .map_err(|e| SqlError::from(e).of_call(code.name.as_deref()))?,
+                    }
                 }
                 (None, Some(value)) => default_of(value, param, &self.state.options)?,
                 (None, None) => stdx::fatal!("a usual call without a parameter"),
@@ -105,21 +109,25 @@ impl Vm<'_> {
             let Some(arg) = place.map(|place| &exec.args[usize::from(place)]) else { continue };
             if let (Some(var), true) = (arg.output, param.output) {
                 let var = var.0 as usize;
-                frame[var] = self.given(&callee[i], param.ty, caller.vars[var])?;
+                let (value, to) = (&callee[i], caller.vars[var]);
+                frame[var] = match same(value, to) {
+                    Some(value) => value,
+                    None => self.state.options.cast(value, param.ty, to)?,
+                };
             }
         }
         self.programs.give_frame(callee);
         Ok(status)
     }
+}
 
-    /// A value as a variable of another type has it.
-    #[inline]
-    fn given(&self, value: &Value, from: SqlType, to: SqlType) -> Result<Value, SqlError> {
-        Ok(match (value, to) {
-            (Value::Int(n), SqlType::Int) => Value::Int(*n),
-            (Value::BigInt(n), SqlType::BigInt) => Value::BigInt(*n),
-            (value, to) => self.state.options.cast(value, from, to)?,
-        })
+/// A whole number for a variable of its own type.
+#[inline]
+fn same(value: &Value, to: SqlType) -> Option<Value> {
+    match (value, to) {
+        (Value::Int(n), SqlType::Int) => Some(Value::Int(*n)),
+        (Value::BigInt(n), SqlType::BigInt) => Some(Value::BigInt(*n)),
+        _ => None,
     }
 }
 
@@ -141,7 +149,10 @@ fn places(args: &[ExecArg], params: &[ProcParam]) -> Option<Places> {
     let is_usual = |(param, place): (&ProcParam, &Option<u16>)| {
         param.table.is_none()
             && param.cursor.is_none()
-            && (place.is_some() || param.default.is_some())
+            && match place {
+                Some(place) => param.output || args[usize::from(*place)].output.is_none(),
+                None => param.default.is_some(),
+            }
     };
     params.iter().zip(&places).all(is_usual).then_some(places)
 }
