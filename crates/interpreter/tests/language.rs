@@ -107,9 +107,9 @@ fn procedures_with_parameters_and_status() {
          (1)
          30 | 60
          (1)
-         Msg 201, 0: Procedure or function 'add_up' expects parameter '@a', which was not supplied.
-         Msg 8144, 0: Procedure or function add_up has too many arguments specified.
-         Msg 8145, 0: @nosuch is not a parameter for procedure add_up.
+         Msg 201 in add_up, 0: Procedure or function 'add_up' expects parameter '@a', which was not supplied.
+         Msg 8144 in add_up, 0: Procedure or function add_up has too many arguments specified.
+         Msg 8145 in add_up, 0: @nosuch is not a parameter for procedure add_up.
          Msg 2812, 7: Could not find stored procedure 'nosuch'.
          = end",
     );

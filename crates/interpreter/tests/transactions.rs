@@ -195,7 +195,7 @@ fn a_reader_sees_what_was_committed() {
     check_in(
         &mut b,
         "SET LOCK_TIMEOUT 30; UPDATE t SET v = 0 WHERE k = 1; UPDATE t SET v = 21 WHERE k = 2",
-        "Msg 1222, 1: Lock request time out period exceeded.\n(1)",
+        "Msg 1222, 1: Lock request time out period exceeded.\n= The statement has been terminated.\n(1)",
     );
     check_in(&mut a, "COMMIT", "");
     check_in(&mut b, "SELECT k, v FROM t", "1 | 11\n2 | 21\n3 | 30\n(3)");
