@@ -12,7 +12,7 @@ fn statistics_are_cleared() {
          DBCC SQLPERF(\"sys.dm_os_latch_stats\", CLEAR) WITH NO_INFOMSGS;
          DBCC NOSUCH",
         "= DBCC execution completed. If DBCC printed error messages, contact your system administrator.
-         Msg 40510, 4: Statement 'DBCC NOSUCH' is not supported in this version of SQL Server.",
+         Msg 2526, 4: Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.",
     );
 }
 
