@@ -182,7 +182,8 @@ fn what_is_read_how_depends_on_the_rows() {
     assert!(shown(few).contains("by_g"), "{}", shown(few));
     // Without look-ups the index wins in either case.
     assert!(shown("SELECT id FROM big WHERE g = 7").contains("by_g"));
-    // A row of each: by seeks; all of each: by a hash table of the smaller, whichever is written first.
+    // A row of each: by seeks; all of each: by a hash table of the smaller, whichever is written first, unless that turns
+    // out to have a few rows alone.
     let seeks = shown("SELECT d.name FROM big b JOIN dim d ON d.g = b.g WHERE b.id = 5");
     assert!(!seeks.contains("Hash"), "{seeks}");
     for sql in [
@@ -191,7 +192,8 @@ fn what_is_read_how_depends_on_the_rows() {
     ] {
         let plan = shown(sql);
         let (big, dim) = (plan.find("Scan big"), plan.find("Scan dim"));
-        assert!(plan.contains("Hash") && big.is_some() && big < dim, "{plan}");
+        assert!(plan.contains("Hash") && plan.contains("or up to 3 rows"), "{plan}");
+        assert!(dim.is_some() && dim < big, "{plan}");
     }
 }
 

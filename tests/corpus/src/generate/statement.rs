@@ -93,7 +93,11 @@ pub fn counted(schema: &Schema, random: &mut Random) -> (String, String) {
     let condition = writer.condition(DEPTH);
     (
         format!("SELECT COUNT(*) FROM {} WHERE {condition}", source.text),
-        format!("SELECT COUNT(CASE WHEN {condition} THEN 1 END) FROM {}", source.text),
+        // An aggregate takes no subquery (130), which the condition may have.
+        format!(
+            "SELECT COUNT(q.hit) FROM (SELECT CASE WHEN {condition} THEN 1 END AS hit FROM {}) AS q",
+            source.text
+        ),
     )
 }
 
@@ -165,10 +169,18 @@ fn grouped(schema: &Schema, random: &mut Random) -> String {
         true => " HAVING COUNT(*) > 1",
         false => "",
     };
+    let (key, from) = (key.name, source.text);
+    let (key, value, text, from) = match value.contains("SELECT") || text.contains("SELECT") {
+        // An aggregate takes no subquery.
+        true => {
+            let rows = format!("(SELECT {key} AS k, {value} AS v, {text} AS t FROM {from}) AS q");
+            ("q.k".into(), "q.v".into(), "q.t".into(), rows)
+        }
+        false => (key, value, text, from),
+    };
     format!(
-        "SELECT {0}, COUNT(*) AS n, SUM({value}) AS s, MIN({text}) AS m, COUNT(DISTINCT {value}) AS d \
-         FROM {1} GROUP BY {0}{having} ORDER BY {0}",
-        key.name, source.text
+        "SELECT {key}, COUNT(*) AS n, SUM({value}) AS s, MIN({text}) AS m, COUNT(DISTINCT {value}) AS d FROM {from} \
+         GROUP BY {key}{having} ORDER BY {key}"
     )
 }
 
