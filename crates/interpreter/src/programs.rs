@@ -16,10 +16,9 @@ use executor::SqlError;
 use session_state::{
     Caller, EvictedPlans, Halt, Halted, Host, Machine, OpenDatabase, Recoverable, SessionState,
 };
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use stdx::NumberMap;
 use types::Value;
 
 /// A session, and what it has compiled.
@@ -99,43 +98,11 @@ impl CachedProcedure {
     }
 }
 
-/// Spreads databases' and objects' numbers, which nobody chooses.
-#[derive(Default)]
-pub(crate) struct ObjectHasher(u64);
-
-impl Hasher for ObjectHasher {
-    #[inline]
-    fn finish(&self) -> u64 {
-        stdx::mix64(self.0)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.add(8, (*byte).into()));
-    }
-
-    #[inline]
-    fn write_u16(&mut self, n: u16) {
-        self.add(16, n.into());
-    }
-
-    #[inline]
-    fn write_i32(&mut self, n: i32) {
-        self.add(32, n.cast_unsigned().into());
-    }
-}
-
-impl ObjectHasher {
-    #[inline]
-    fn add(&mut self, bits: u32, n: u64) {
-        self.0 = self.0.rotate_left(bits) ^ n;
-    }
-}
-
 /// See the file's first lines.
 pub struct Programs {
     /// What all sessions have compiled.
     pub(crate) plans: Arc<PlanCache>,
-    pub(crate) procedures: HashMap<(u16, i32), CachedProcedure, BuildHasherDefault<ObjectHasher>>,
+    pub(crate) procedures: NumberMap<(u16, i32), CachedProcedure>,
     /// Compiled batches and parameterised texts.
     pub(crate) texts: TextCache,
     pub(crate) cursors: Cursors,
@@ -148,7 +115,7 @@ impl Programs {
     pub fn new(plans: Arc<PlanCache>) -> Programs {
         Programs {
             plans,
-            procedures: HashMap::default(),
+            procedures: NumberMap::default(),
             texts: TextCache::default(),
             cursors: Cursors::default(),
             frames: Vec::new(),

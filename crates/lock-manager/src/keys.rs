@@ -4,31 +4,10 @@ use crate::queue::{Queue, Waiter};
 use crate::wait::WaitNode;
 use crate::{KeyMode, Owner, RowKey};
 use parking_lot::Mutex;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
-use stdx::CachePadded;
+use stdx::{CachePadded, NumberMap};
 
-#[derive(Default)]
-pub(crate) struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &b in bytes {
-            self.write_u64(u64::from(b));
-        }
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.0 = stdx::mix64(self.0 ^ n);
-    }
-}
-
-type Shard = HashMap<RowKey, Queue<KeyMode>, BuildHasherDefault<KeyHasher>>;
+type Shard = NumberMap<RowKey, Queue<KeyMode>>;
 
 const SHARDS: usize = 128;
 

@@ -4,10 +4,9 @@
 //! The pass begins at or below the first record of every transaction that was unfinished at the last checkpoint, so
 //! no table of transactions need be saved: they all show themselves.
 
-use crate::pending::{PageHasher, Pending};
+use crate::pending::Pending;
 use log_manager::{LogError, LogReader, Lsn};
 use mvcc::Xid;
-use std::collections::HashMap;
 use std::fmt;
 use storage::{PageOp, StorageError};
 use transaction::{Bug, Envelope, Kind, planted};
@@ -16,7 +15,7 @@ use transaction::{Bug, Envelope, Kind, planted};
 const SPARE: usize = 1024;
 
 /// Transactions, by their ids.
-pub type XidMap<V> = HashMap<Xid, V, std::hash::BuildHasherDefault<PageHasher>>;
+pub type XidMap<V> = stdx::NumberMap<Xid, V>;
 
 /// What the log said.
 #[derive(Debug, Default)]

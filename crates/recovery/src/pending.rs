@@ -6,8 +6,7 @@
 //! was noted before for the page.
 
 use log_manager::Lsn;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use stdx::NumberMap;
 use storage::{PageOp, TreeId};
 
 /// Bytes of memory that a page on the list takes beside its records, about.
@@ -15,27 +14,8 @@ const PAGE_COST: u64 = 120;
 /// And a record: vectors grow by doubling.
 const RECORD_COST: u64 = 6;
 
-/// Numbers of pages (or of transactions), mixed.
-#[derive(Default)]
-pub struct PageHasher(u64);
-
-impl Hasher for PageHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &b in bytes {
-            self.0 = stdx::mix64(self.0 ^ u64::from(b));
-        }
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.0 = stdx::mix64(n);
-    }
-}
-
-pub(crate) type PageMap<V> = HashMap<u64, V, BuildHasherDefault<PageHasher>>;
+/// By the numbers of pages.
+pub(crate) type PageMap<V> = NumberMap<u64, V>;
 
 /// A change of a map page: all of it.
 #[derive(Clone, Copy, Debug)]

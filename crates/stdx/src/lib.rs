@@ -1,13 +1,15 @@
-//! What std lacks, in one small drawer: cache-line padding, aligned bytes, buckets of histograms, the last word of a
-//! process.
+//! What std lacks, in one small drawer: cache-line padding, aligned bytes, buckets of histograms, a hash of numbers, the
+//! last word of a process.
 //!
 //! Knows nothing about databases, threads, clocks or files.
 
 mod aligned;
 pub mod buckets;
+mod numbers;
 mod padded;
 
 pub use aligned::{AlignedBuf, BLOCK_BYTES};
+pub use numbers::{NumberHasher, NumberMap};
 pub use padded::CachePadded;
 
 /// A broken invariant on the data path: say where, and stop the process. Better stopped than wrong.
