@@ -1,14 +1,17 @@
 //! CREATE TABLE and the parts of a definition: types resolved, defaults checked, keys found, in the catalog's terms.
-//! What ALTER TABLE makes of the parts is in `alter.rs`, indexes are in `index.rs`.
+//! What ALTER TABLE makes of the parts is in `alter.rs`, indexes are in `index.rs`, keys,
+//! checks and references in `constraints.rs`.
 
 mod alter;
 mod columnstore;
+mod constraints;
+mod filter;
 mod index;
 mod temporal;
 
 use catalog::{
-    CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, Marks, PeriodEdge, RefAction,
-    TableDef, TableSpec,
+    CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, Marks, PeriodEdge, TableDef,
+    TableSpec,
 };
 use syntax::ast;
 use types::{SqlType, Value};
@@ -19,7 +22,6 @@ use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::{AliasType, ObjectName};
 use crate::type_names::named_type;
-use index::index_options;
 use temporal::Versioning;
 
 /// What a table definition comes to.
@@ -310,9 +312,7 @@ impl Binder<'_> {
     ) -> Result<()> {
         for column in &definition.columns {
             let line = column.span.line.max(1);
-            let rowversion = column.ty.as_ref().is_some_and(|ty| {
-                ["timestamp", "rowversion"].iter().any(|n| ty.name.eq_ignore_ascii_case(n))
-            });
+            let rowversion = column.ty.as_ref().is_some_and(is_rowversion);
             if parts.columns.len() >= catalog::COLUMNS_MAX {
                 return Err(too_many_columns(&column.name.value, table, line));
             }
@@ -533,71 +533,6 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// 1764: a CHECK constraint is over what rows keep.
-    fn check_kept(
-        &self,
-        table: &str,
-        known: Option<&TableDef>,
-        parts: &Parts,
-        condition: &Expr,
-    ) -> Result<()> {
-        let before = known.map_or(0, |t| t.columns.len());
-        let mut read = Vec::new();
-        condition.columns(&mut read);
-        let volatile = read.iter().find_map(|id| {
-            let at = id.0 as usize;
-            match at.checked_sub(before) {
-                Some(i) => parts.columns.get(i).filter(|c| c.volatile).map(|c| &c.name),
-                None => known.map(|t| &t.columns[at]).filter(|c| c.is_volatile()).map(|c| &c.name),
-            }
-        });
-        let Some(column) = volatile else { return Ok(()) };
-        Err(self.error(
-            1764,
-            format!(
-                "Computed Column '{column}' in table '{table}' is invalid for use in 'CHECK CONSTRAINT' because it is not \
-                 persisted."
-            ),
-        ))
-    }
-
-    /// 8141: a CHECK constraint of a column is over that column alone.
-    fn check_column(
-        &self,
-        table: &str,
-        check: &CheckSpec,
-        columns: &[(&str, SqlType, bool)],
-        condition: &Expr,
-    ) -> Result<()> {
-        let Some(of) = &check.column else { return Ok(()) };
-        let mut read = Vec::new();
-        condition.columns(&mut read);
-        if read.iter().all(|id| catalog::same_name(columns[id.0 as usize].0, of)) {
-            return Ok(());
-        }
-        let text = format!(
-            "Column CHECK constraint for column '{of}' references another column, table '{table}'."
-        );
-        Err(self.error(8141, text).with_state(0))
-    }
-
-    /// The condition of a filtered index: columns of the table compared with constants, all of which must hold. 10735.
-    fn filter(
-        &mut self,
-        index: &str,
-        table: &str,
-        columns: &[(&str, SqlType, bool)],
-        filter: &ast::Expr,
-    ) -> Result<()> {
-        self.over_row(table, columns, |b| b.condition(filter))?;
-        if compares_with_constants(filter) {
-            return Ok(());
-        }
-        let text =
-            format!("Incorrect WHERE clause for filtered index '{index}' on table '{table}'.");
-        Err(BindError::new(10735, 15, self.line, text))
-    }
-
     /// The type of a variable or parameter; 2715.
     pub(crate) fn declared_type(&self, ty: &ast::TypeName) -> Result<SqlType> {
         let (found, alias) = named_type(self.names, ty)?;
@@ -670,145 +605,11 @@ impl Binder<'_> {
         let increment = increment.ok_or_else(|| invalid(2753, "INCREMENT"))?;
         Ok(catalog::Identity { seed, increment })
     }
-
-    fn constraint(
-        &mut self,
-        constraint: &ast::TableConstraint,
-        of: Option<&str>,
-        text: &str,
-        table: &str,
-        parts: &mut Parts,
-    ) -> Result<()> {
-        let name: Option<Box<str>> = constraint.name.as_ref().map(|n| n.value.as_str().into());
-        let line = constraint.span.line.max(1);
-        match &constraint.kind {
-            ast::ConstraintKind::Key { hash: true, .. } if !parts.in_memory => {
-                return Err(BindError::unsupported("HASH index", line));
-            }
-            ast::ConstraintKind::Key { primary, clustered, columns, filegroup, options, hash } => {
-                let options = index_options(options, *hash, line)?;
-                if parts.in_memory && !hash && clustered.unwrap_or(*primary) {
-                    return Err(index::clustered_in_memory(line));
-                }
-                let key = KeySpec {
-                    name,
-                    columns: columns
-                        .iter()
-                        .map(|c| (c.name.value.as_str().into(), c.descending))
-                        .collect(),
-                    // The rows of a table in memory lie under its primary key.
-                    clustered: match parts.in_memory && !is_private(table) {
-                        true => *primary,
-                        false => clustered.unwrap_or(*primary) || is_private(table),
-                    },
-                    buckets: options.buckets,
-                    ignore_dup_key: options.ignore_dup_key,
-                    fill_factor: options.kept.fill_factor.unwrap_or(0),
-                    options: options.kept.options(),
-                    filegroup: filegroup.as_ref().map(space),
-                };
-                if key.columns.len() > catalog::KEY_COLUMNS_MAX {
-                    let error = catalog::CatalogError::TooManyKeyColumns {
-                        index: key.name.clone().unwrap_or_default(),
-                        columns: key.columns.len(),
-                    };
-                    return Err(BindError::new(1904, 16, line, error.to_string()));
-                }
-                if !primary {
-                    parts.unique.push(key);
-                    return Ok(());
-                }
-                if parts.primary_key.is_some() {
-                    return Err(BindError::new(
-                        8110,
-                        16,
-                        line,
-                        format!("Cannot add multiple PRIMARY KEY constraints to table '{table}'."),
-                    )
-                    .with_state(0));
-                }
-                parts.primary_said = clustered.is_some() || parts.in_memory || is_private(table);
-                parts.primary_key = Some(key);
-            }
-            ast::ConstraintKind::Check { condition } => {
-                let text = syntax::definition_text(condition, condition.span.text(text)).into();
-                let only = || syntax::only_column(condition).map(|c| c.value.as_str());
-                let column = of.or_else(only).map(Into::into);
-                let check = CheckSpec { name, text, column, nocheck: false };
-                parts.checks.push((check, condition.clone()));
-            }
-            // Foreign keys are not enforced on temporary tables.
-            ast::ConstraintKind::ForeignKey { .. } if is_temporary(table) => {}
-            ast::ConstraintKind::ForeignKey {
-                columns,
-                table,
-                referenced,
-                on_delete,
-                on_update,
-            } => {
-                if table.database.is_some() {
-                    return Err(self.error(
-                        1763,
-                        format!(
-                            "Cross-database foreign key references are not supported. Foreign key \
-                             '{table}'."
-                        ),
-                    ));
-                }
-                let names = |list: &[ast::Ident]| -> Vec<Box<str>> {
-                    list.iter().map(|c| c.value.as_str().into()).collect()
-                };
-                parts.foreign_keys.push(ForeignKeySpec {
-                    name,
-                    columns: names(columns),
-                    schema: table.schema.as_ref().map(|s| s.value.as_str().into()),
-                    table: table.name.value.as_str().into(),
-                    referenced: names(referenced),
-                    on_delete: ref_action(on_delete.as_deref(), line)?,
-                    on_update: ref_action(on_update.as_deref(), line)?,
-                    nocheck: false,
-                });
-            }
-            ast::ConstraintKind::DefaultFor { expr, column } => {
-                let source = syntax::definition_text(expr, expr.span.text(text));
-                parts.defaults.push(DefaultFor {
-                    name,
-                    column: column.value.as_str().into(),
-                    text: source.into(),
-                });
-            }
-        }
-        Ok(())
-    }
 }
 
-/// The grammar of a filtered index's condition: no column but on the left, no function, no OR.
-fn compares_with_constants(e: &ast::Expr) -> bool {
-    use ast::ExprKind as K;
-    let is_column = |e: &ast::Expr| matches!(e.kind, K::Column(_));
-    match &e.kind {
-        K::Binary { op: ast::BinaryOp::And, left, right } => {
-            compares_with_constants(left) && compares_with_constants(right)
-        }
-        K::Binary { op, left, right } => {
-            op.is_comparison() && is_column(left) && is_constant(right)
-        }
-        K::InList { negated: false, expr, list } => is_column(expr) && list.iter().all(is_constant),
-        K::IsNull { expr, .. } => is_column(expr),
-        _ => false,
-    }
-}
-
-/// A literal, with a sign or converted.
-fn is_constant(e: &ast::Expr) -> bool {
-    match &e.kind {
-        ast::ExprKind::Literal(_) => true,
-        ast::ExprKind::Unary { op: ast::UnaryOp::Minus | ast::UnaryOp::Plus, expr } => {
-            is_constant(expr)
-        }
-        ast::ExprKind::Cast(cast) => !cast.try_ && !cast.parse && is_constant(&cast.expr),
-        _ => false,
-    }
+/// timestamp, by either name.
+pub(crate) fn is_rowversion(ty: &ast::TypeName) -> bool {
+    ["timestamp", "rowversion"].iter().any(|name| ty.name.eq_ignore_ascii_case(name))
 }
 
 /// DATA_COMPRESSION of a table is that of its clustered index, where it has one that says nothing of it.
@@ -863,18 +664,6 @@ fn row_columns(known: Option<&TableDef>, added: &[ColumnSpec]) -> Vec<(String, S
     let known = known.map(|c| (c.name.to_string(), c.ty, c.nullable));
     let added = added.iter().map(|c| (c.name.to_string(), c.ty, c.nullable != Some(false)));
     known.chain(added).collect()
-}
-
-fn ref_action(words: Option<&str>, line: u32) -> Result<RefAction> {
-    Ok(match words {
-        None | Some("NO ACTION") => RefAction::NoAction,
-        Some("CASCADE") => RefAction::Cascade,
-        Some("SET NULL") => RefAction::SetNull,
-        Some("SET DEFAULT") => RefAction::SetDefault,
-        Some(other) => {
-            return Err(BindError::new(102, 15, line, format!("Incorrect syntax near '{other}'.")));
-        }
-    })
 }
 
 /// Temporary tables of the session alone and table variables, by name.

@@ -131,7 +131,6 @@ impl Binder<'_> {
             }
         }
         let width = ordinals.len();
-        let listed = !insert.columns.is_empty();
         let source = match (&insert.source, &over) {
             (_, Some(over)) => self.changed_rows(insert, over, &table, &given, width)?,
             (ast::InsertSource::DefaultValues, _) => {
@@ -142,8 +141,7 @@ impl Binder<'_> {
             (ast::InsertSource::Values(rows), _) => {
                 let mut out = Vec::with_capacity(rows.len());
                 for row in rows {
-                    self.check_identity_given(insert, &table, row.len(), width)?;
-                    self.check_width(row.len(), width, listed, (109, 110))?;
+                    self.check_given(insert, &table, row.len(), width, (109, 110))?;
                     let mut values = Vec::with_capacity(row.len());
                     for value in row {
                         values.push(match value {
@@ -169,8 +167,7 @@ impl Binder<'_> {
                 if let Some(top) = &insert.top {
                     query.rel = self.top(query.rel, top, Vec::new())?;
                 }
-                self.check_identity_given(insert, &table, query.output.len(), width)?;
-                self.check_width(query.output.len(), width, listed, (120, 121))?;
+                self.check_given(insert, &table, query.output.len(), width, (120, 121))?;
                 // NULL itself in the list of the SELECT takes the column's type; that of a derived table or of a UNION has
                 // become an int by then.
                 let value = |c: &OutputColumn| match constant_null(&query.rel, c.id) {
@@ -343,16 +340,19 @@ impl Binder<'_> {
         Ok(ordinals)
     }
 
-    /// 8101: without a list of columns, a value for each column and one more, which is the identity column's.
-    fn check_identity_given(
+    /// Whether an INSERT gives as many values as it should; 8101 without a list of columns for one more, which is the
+    /// identity column's.
+    pub fn check_given(
         &self,
         insert: &ast::Insert,
         table: &TableDef,
         values: usize,
         width: usize,
+        numbers: (i32, i32),
     ) -> Result<()> {
-        if !insert.columns.is_empty() || values != width + 1 || table.identity().is_none() {
-            return Ok(());
+        let listed = !insert.columns.is_empty();
+        if listed || values != width + 1 || table.identity().is_none() {
+            return self.check_width(values, width, listed, numbers);
         }
         let shown = match &insert.target {
             ast::Target::Table { name, .. } => name.to_string(),

@@ -435,20 +435,17 @@ impl Binder<'_> {
 
     /// 529: an old long type becomes a text or a binary alone.
     fn check_long_cast(&self, input: &Expr, ty: SqlType, line: u32) -> Result<()> {
-        let fits = match self.long_name(input) {
-            None => true,
-            Some("image") => ty.is_binary(),
-            Some(_) => ty.is_character() || ty == SqlType::Xml,
+        let Some(from) = self.long_name(input) else { return Ok(()) };
+        let fits = match from {
+            "image" => ty.is_binary(),
+            _ => ty.is_character() || ty == SqlType::Xml,
         };
-        match self.long_name(input) {
-            Some(from) if !fits => {
-                let to = ty.message_name();
-                let text =
-                    format!("Explicit conversion from data type {from} to {to} is not allowed.");
-                Err(BindError::new(529, 16, line, text).with_state(2))
-            }
-            _ => Ok(()),
+        if fits {
+            return Ok(());
         }
+        let to = ty.message_name();
+        let text = format!("Explicit conversion from data type {from} to {to} is not allowed.");
+        Err(BindError::new(529, 16, line, text).with_state(2))
     }
 }
 

@@ -522,7 +522,6 @@ impl Binder<'_> {
     /// The query of a common table expression as a table: 8155.
     #[inline(never)]
     fn expose_cte(&mut self, bound: Query, cte: &ast::Cte, alias: &ast::Ident) -> Result<Source> {
-        self.check_named(&bound, &cte.columns, &cte.name.value)?;
         self.expose_as(bound, &alias.value, &cte.name.value, &cte.columns)
     }
 

@@ -94,7 +94,6 @@ fn check_use_hint(hint: &ast::QueryHint) -> Result<(), BindError> {
     Ok(())
 }
 
-/// Reads table hints; 321 for a word that is none.
 /// The hints of the table that a statement changes: 1065.
 pub(crate) fn target_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
     let out = table_hints(hints)?;
@@ -110,6 +109,7 @@ pub(crate) fn target_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindE
     }
 }
 
+/// Reads table hints; 321 for a word that is none.
 pub(crate) fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
     hints_for(hints, None)
 }

@@ -164,7 +164,7 @@ impl Binder<'_> {
         self.selects.pop();
         self.scopes.pop();
         let (filter, values) = list?;
-        self.check_width(values.len(), width, !insert.columns.is_empty(), (120, 121))?;
+        self.check_given(insert, table, values.len(), width, (120, 121))?;
         let row = self.insert_row(table, given, values.into_iter().map(Some).collect())?;
         Ok(InsertSource::Changed(Box::new(ChangedRows { change, filter, row })))
     }

@@ -660,13 +660,15 @@ impl Binder<'_> {
     /// ORDER BY items: positions and aliases of the list, or expressions. 169: an item comes once.
     fn order_keys(&mut self, order_by: &[ast::OrderItem], items: &[Item]) -> Result<Vec<Key>> {
         let keys = self.every_order_key(order_by, items)?;
-        for (at, key) in keys.iter().enumerate() {
-            let Key::Item(item, _) = key else { continue };
-            if keys[..at].iter().any(|before| matches!(before, Key::Item(i, _) if i == item)) {
+        let mut taken = vec![false; items.len()];
+        for (key, item) in keys.iter().zip(order_by) {
+            if let Key::Item(i, _) = key
+                && std::mem::replace(&mut taken[*i], true)
+            {
                 return Err(BindError::new(
                     169,
                     15,
-                    order_by[at].expr.span.line.max(1),
+                    item.expr.span.line.max(1),
                     "A column has been specified more than once in the order by list. Columns in the order by list \
                      must be unique.",
                 ));

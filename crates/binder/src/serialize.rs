@@ -101,16 +101,7 @@ impl Binder<'_> {
                 true => column.ty == SqlType::Xml,
                 false => source_of(&query.rel, column.id).is_some_and(is_json),
             };
-            let mut made = SerialColumn {
-                path: Vec::new(),
-                attribute: false,
-                raw,
-                list: false,
-                node: SerialNode::Text,
-                level: 0,
-                nil: false,
-                ty: column.ty,
-            };
+            let mut made = SerialColumn { raw, ..SerialColumn::of(column.ty) };
             if clause.xml
                 && clause.mode == ast::ForMode::Raw
                 && !clause.base64

@@ -56,15 +56,6 @@ impl Binder<'_> {
         let ast::QueryBody::SetOperation { op, all, left, right } = body else {
             return self.side(body);
         };
-        let name = match op {
-            ast::SetOperator::Union => "UNION",
-            ast::SetOperator::Except => "EXCEPT",
-            ast::SetOperator::Intersect => "INTERSECT",
-        };
-        if *all && *op != ast::SetOperator::Union {
-            let text = format!("The 'ALL' version of the {name} operator is not supported.");
-            return Err(BindError::new(324, 15, self.line, text));
-        }
         let op = match (op, all) {
             (ast::SetOperator::Union, true) => SetOp::UnionAll,
             (ast::SetOperator::Union, false) => {
@@ -74,6 +65,11 @@ impl Binder<'_> {
             (ast::SetOperator::Except, _) => SetOp::Except,
             (ast::SetOperator::Intersect, _) => SetOp::Intersect,
         };
+        if *all && op != SetOp::UnionAll {
+            let name = op.name();
+            let text = format!("The 'ALL' version of the {name} operator is not supported.");
+            return Err(BindError::new(324, 15, self.line, text));
+        }
         let left = self.side(left)?;
         let right = self.side(right)?;
         self.combine(op, left, right)
@@ -90,12 +86,7 @@ impl Binder<'_> {
             ));
         }
         let mut types = Vec::with_capacity(left.output.len());
-        let operation = match op {
-            SetOp::UnionAll => "UNION ALL",
-            SetOp::Union => "UNION",
-            SetOp::Except => "EXCEPT",
-            SetOp::Intersect => "INTERSECT",
-        };
+        let operation = op.name();
         for (a, b) in left.output.iter().zip(&right.output) {
             let (a, b) = (shown(&left.rel, a), shown(&right.rel, b));
             types.push(match self.common(&[&a, &b])? {

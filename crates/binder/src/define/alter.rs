@@ -145,7 +145,7 @@ impl Binder<'_> {
             ast::AlterTableAction::AlterColumn { name, ty, nullable, collation, mask, .. } => {
                 let named = super::system_alias(ty);
                 let line = name.span.line.max(1);
-                if ["timestamp", "rowversion"].iter().any(|n| ty.name.eq_ignore_ascii_case(n)) {
+                if super::is_rowversion(ty) {
                     let text =
                         format!("Cannot alter column '{}' to be data type timestamp.", name.value);
                     return Err(BindError::new(4927, 16, line, text));

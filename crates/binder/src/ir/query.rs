@@ -307,6 +307,18 @@ pub enum SetOp {
     Intersect,
 }
 
+impl SetOp {
+    /// As messages write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SetOp::UnionAll => "UNION ALL",
+            SetOp::Union => "UNION",
+            SetOp::Except => "EXCEPT",
+            SetOp::Intersect => "INTERSECT",
+        }
+    }
+}
+
 /// Table-valued functions of the language.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TableFunc {

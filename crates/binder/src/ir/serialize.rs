@@ -79,3 +79,26 @@ pub struct SerialColumn {
     pub nil: bool,
     pub ty: SqlType,
 }
+
+impl SerialColumn {
+    /// The text of the value alone.
+    pub fn of(ty: SqlType) -> SerialColumn {
+        SerialColumn {
+            path: Vec::new(),
+            attribute: false,
+            raw: false,
+            list: false,
+            node: SerialNode::Text,
+            level: 0,
+            nil: false,
+            ty,
+        }
+    }
+}
+
+/// 6803: of the first column of EXPLICIT.
+pub const NO_TAG: &str = "FOR XML EXPLICIT requires the first column to hold positive integers that represent XML tag IDs.";
+
+/// 6804: of the second one.
+pub const NO_PARENT: &str = "FOR XML EXPLICIT requires the second column to hold NULL or nonnegative integers that \
+                             represent XML parent tag IDs.";

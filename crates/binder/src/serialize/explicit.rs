@@ -25,17 +25,10 @@ pub(super) fn shape(
         return wrong(6801, TOO_FEW);
     }
     if !is_integer(tag.ty) {
-        return wrong(
-            6803,
-            "FOR XML EXPLICIT requires the first column to hold positive integers that represent XML tag IDs.",
-        );
+        return wrong(6803, NO_TAG);
     }
     if !is_integer(parent.ty) {
-        return wrong(
-            6804,
-            "FOR XML EXPLICIT requires the second column to hold NULL or nonnegative integers that represent XML \
-             parent tag IDs.",
-        );
+        return wrong(6804, NO_PARENT);
     }
     let mut tags = Vec::new();
     spec.columns = [tag, parent].map(|column| of_no_tag(column.ty)).into();
@@ -57,16 +50,7 @@ fn is_integer(ty: SqlType) -> bool {
 }
 
 fn of_no_tag(ty: SqlType) -> SerialColumn {
-    SerialColumn {
-        path: Vec::new(),
-        attribute: false,
-        raw: false,
-        list: false,
-        node: SerialNode::Text,
-        level: NOWHERE,
-        nil: false,
-        ty,
-    }
+    SerialColumn { level: NOWHERE, ..SerialColumn::of(ty) }
 }
 
 fn described(
@@ -107,7 +91,8 @@ fn described(
         }
     };
     let inner = parts.get(2).copied().unwrap_or("");
-    let mut made = SerialColumn { level, raw: column.ty == SqlType::Xml, ..of_no_tag(column.ty) };
+    let mut made =
+        SerialColumn { level, raw: column.ty == SqlType::Xml, ..SerialColumn::of(column.ty) };
     if !inner.is_empty() {
         made.path = vec![xml_name(inner, namespaces)];
     }

@@ -5,7 +5,7 @@
 
 use super::{Writer, xml};
 use crate::message::SqlError;
-use binder::ir::SerialColumn;
+use binder::ir::{NO_PARENT, NO_TAG, SerialColumn};
 use types::Value;
 
 /// An element whose end has not been written.
@@ -20,20 +20,11 @@ pub(super) struct Open {
 /// A row whose first two columns are its tag and the one it stands in.
 pub(super) fn row(w: &mut Writer<'_>, tags: &[i64], row: &[Value]) -> Result<(), SqlError> {
     let spec = w.spec;
-    let Some(tag) = number(&row[0]).filter(|tag| *tag > 0) else {
-        return Err(SqlError::new(
-            6803,
-            16,
-            "FOR XML EXPLICIT requires the first column to hold positive integers that represent XML tag IDs.",
-        ));
+    let Some(tag) = row[0].as_i64().filter(|tag| *tag > 0) else {
+        return Err(SqlError::new(6803, 16, NO_TAG));
     };
     let Some(parent) = parent_of(&row[1]) else {
-        return Err(SqlError::new(
-            6804,
-            16,
-            "FOR XML EXPLICIT requires the second column to hold NULL or nonnegative integers that represent XML \
-             parent tag IDs.",
-        ));
+        return Err(SqlError::new(6804, 16, NO_PARENT));
     };
     let Some(level) = tags.iter().position(|known| *known == tag) else {
         let text = format!("Undeclared tag ID {tag} is used in a FOR XML EXPLICIT query.");
@@ -66,12 +57,8 @@ pub(super) fn row(w: &mut Writer<'_>, tags: &[i64], row: &[Value]) -> Result<(),
         w.out.push_str(&w.head);
     }
     for (column, value) in columns().filter(|(column, _)| column.attribute) {
-        if let (Some(name), Some(text)) = (column.path.first(), xml::value_text(column, value)?) {
-            w.out.push(' ');
-            w.out.push_str(name);
-            w.out.push_str("=\"");
-            xml::escape(&text, true, &mut w.out);
-            w.out.push('"');
+        if let Some(name) = column.path.first() {
+            xml::attribute(&mut w.out, name, column, value)?;
         }
     }
     w.tags.push(Open { tag, level, filled: false });
@@ -128,20 +115,10 @@ pub(super) fn close(w: &mut Writer<'_>, left: usize) {
     }
 }
 
-fn number(value: &Value) -> Option<i64> {
-    match value {
-        Value::TinyInt(n) => Some(i64::from(*n)),
-        Value::SmallInt(n) => Some(i64::from(*n)),
-        Value::Int(n) => Some(i64::from(*n)),
-        Value::BigInt(n) => Some(*n),
-        _ => None,
-    }
-}
-
 /// Of no parent: 0.
 fn parent_of(value: &Value) -> Option<i64> {
     match value {
         Value::Null => Some(0),
-        value => number(value).filter(|parent| *parent >= 0),
+        value => value.as_i64().filter(|parent| *parent >= 0),
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn check(out: &str) -> Result<(), SqlError> {
     ))
 }
 
-pub(super) fn escape(text: &str, attribute: bool, out: &mut String) {
+fn escape(text: &str, attribute: bool, out: &mut String) {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),
@@ -188,13 +188,24 @@ fn attributes(
         if !column.attribute || column.path.len() != depth + 1 {
             continue;
         }
-        if let Some(text) = value_text(column, value)? {
-            out.push(' ');
-            out.push_str(&column.path[depth]);
-            out.push_str("=\"");
-            escape(&text, true, out);
-            out.push('"');
-        }
+        attribute(out, &column.path[depth], column, value)?;
+    }
+    Ok(())
+}
+
+/// An attribute of a value that is not NULL.
+pub(super) fn attribute(
+    out: &mut String,
+    name: &str,
+    column: &SerialColumn,
+    value: &Value,
+) -> Result<(), SqlError> {
+    if let Some(text) = value_text(column, value)? {
+        out.push(' ');
+        out.push_str(name);
+        out.push_str("=\"");
+        escape(&text, true, out);
+        out.push('"');
     }
     Ok(())
 }

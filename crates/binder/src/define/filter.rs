@@ -1,0 +1,56 @@
+//! The condition of a filtered index: columns of the table compared with constants, all of which must hold.
+//!
+//! Source: SQL documentation, "CREATE INDEX", WHERE <filter_predicate>.
+
+use crate::context::Binder;
+use crate::error::{BindError, Result};
+use syntax::ast;
+use types::SqlType;
+
+impl Binder<'_> {
+    /// 10735 for a condition that is none of a filter.
+    pub(super) fn filter(
+        &mut self,
+        index: &str,
+        table: &str,
+        columns: &[(&str, SqlType, bool)],
+        filter: &ast::Expr,
+    ) -> Result<()> {
+        self.over_row(table, columns, |b| b.condition(filter))?;
+        if compares_with_constants(filter) {
+            return Ok(());
+        }
+        let text =
+            format!("Incorrect WHERE clause for filtered index '{index}' on table '{table}'.");
+        Err(BindError::new(10735, 15, self.line, text))
+    }
+}
+
+/// The grammar of a filtered index's condition: no column but on the left, no function, no OR.
+fn compares_with_constants(e: &ast::Expr) -> bool {
+    use ast::ExprKind as K;
+    let is_column = |e: &ast::Expr| matches!(e.kind, K::Column(_));
+    match &e.kind {
+        K::Binary { op: ast::BinaryOp::And, left, right } => {
+            compares_with_constants(left) && compares_with_constants(right)
+        }
+        K::Binary { op, left, right } => {
+            op.is_comparison() && is_column(left) && is_constant(right)
+        }
+        K::InList { negated: false, expr, list } => is_column(expr) && list.iter().all(is_constant),
+        K::IsNull { expr, .. } => is_column(expr),
+        _ => false,
+    }
+}
+
+/// A literal, with a sign or converted.
+fn is_constant(e: &ast::Expr) -> bool {
+    match &e.kind {
+        ast::ExprKind::Literal(_) => true,
+        ast::ExprKind::Unary { op: ast::UnaryOp::Minus | ast::UnaryOp::Plus, expr } => {
+            is_constant(expr)
+        }
+        ast::ExprKind::Cast(cast) => !cast.try_ && !cast.parse && is_constant(&cast.expr),
+        _ => false,
+    }
+}
