@@ -628,26 +628,26 @@ fn bind(
     let mut count = 0;
     for (i, param) in given.iter().enumerate() {
         let Some(place) = place_of(code, param, i) else {
-            return Err(crate::exec::no_parameter(code, param.name.as_deref()));
+            return Err(crate::arguments::no_parameter(code, param.name.as_deref()));
         };
         let to = &code.params[place];
         if param.output && !to.output {
-            return Err(crate::exec::no_output(&to.name));
+            return Err(crate::arguments::no_output(&to.name));
         }
         if param.default {
             continue;
         }
         count += 1;
         if to.cursor.is_some() {
-            return Err(crate::exec::clash(code, to, "a scalar"));
+            return Err(crate::arguments::clash(code, to, "a scalar"));
         }
         match (&to.table, &param.value) {
             (Some(_), RpcValue::Table(_) | RpcValue::Scalar(Value::Null)) => continue,
             (Some(_), RpcValue::Scalar(_)) => {
-                return Err(crate::exec::clash(code, to, "a scalar"));
+                return Err(crate::arguments::clash(code, to, "a scalar"));
             }
             (None, RpcValue::Table(_)) => {
-                return Err(crate::exec::clash(code, to, "a table"));
+                return Err(crate::arguments::clash(code, to, "a table"));
             }
             (None, RpcValue::Scalar(_)) => {}
         }
@@ -669,12 +669,12 @@ fn bind(
             continue;
         }
         match &to.default {
-            Some(value) => frame[place] = crate::exec::default_of(value, to, options)?,
+            Some(value) => frame[place] = crate::arguments::default_of(value, to, options)?,
             // No rows.
             None if to.table.is_some() => {}
             // An output parameter that was sent as DEFAULT begins as NULL.
             None if to.output && code.declarations.is_some() => frame[place] = Value::Null,
-            None => return Err(crate::exec::not_supplied(code, &to.name)),
+            None => return Err(crate::arguments::not_supplied(code, &to.name)),
         }
     }
     Ok(())

@@ -4,6 +4,7 @@
 //! 33rd level of nesting is error 217.
 
 use crate::activation::Role;
+use crate::arguments::bind_arguments;
 use crate::cache::Setting;
 use crate::code::Code;
 use crate::compile::compile;
@@ -18,15 +19,14 @@ use catalog::{ModuleKind, ObjectRef, ProcedureDef};
 use commands::{Argument, RunsAs, no_procedure};
 use executor::{ColumnMeta, Done, Reach, ResultSink, SqlError, SqlMessage};
 use session_state::SessionNames;
-use session_state::SetOptions;
 use session_state::bind_error;
 use session_state::name_parts;
 use session_state::{Halt, Halted};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
-use types::{SqlType, TypeError, Value, convert};
+use types::{SqlType, Value, convert};
 
 /// A syntax error as the client sees it.
 pub(crate) fn syntax_error(error: &syntax::SyntaxError) -> SqlError {
@@ -631,177 +631,6 @@ fn status_of_failure(name: &ObjectName, error: &SqlError) -> Option<i32> {
         "sp_getapplock" | "sp_releaseapplock" => Some(-999),
         _ => None,
     }
-}
-
-/// For each parameter the number of its argument, if it was given one.
-type Bound = SmallVec<[Option<usize>; 8]>;
-
-/// Puts arguments and defaults into the callee's frame; for each parameter its argument.
-pub(crate) fn bind_arguments(
-    code: &Code,
-    args: &[Argument],
-    frame: &mut [Value],
-    options: &SetOptions,
-) -> Result<Bound, SqlError> {
-    let mut given: Bound = smallvec![None; code.params.len()];
-    for (i, arg) in args.iter().enumerate() {
-        let place = match &arg.name {
-            None => (i < code.params.len()).then_some(i),
-            Some(name) => code.params.iter().position(|p| p.name.eq_ignore_ascii_case(name)),
-        };
-        match (place, &arg.name) {
-            (Some(place), _) if given[place].is_some() => {
-                return Err(SqlError::new(
-                    8143,
-                    16,
-                    format!("Parameter '{}' was supplied multiple times.", code.params[place].name),
-                ));
-            }
-            (Some(place), _) => given[place] = Some(i),
-            (None, name) => return Err(no_parameter(code, name.as_deref())),
-        }
-    }
-    for (place, param) in code.params.iter().enumerate() {
-        let is_table = given[place].is_some_and(|i| args[i].table.is_some());
-        if param.table.is_some() {
-            check_table(code, param, given[place].map(|i| &args[i]))?;
-            continue;
-        }
-        if is_table {
-            return Err(clash(code, param, "a table variable"));
-        }
-        match (param.cursor, given[place].map(|i| args[i].cursor)) {
-            (Some(_), Some(Some(_))) => continue,
-            (Some(_), Some(None)) => return Err(clash(code, param, "a scalar")),
-            (Some(_), None) => return Err(not_supplied(code, &param.name)),
-            (None, Some(Some(_))) => return Err(clash(code, param, "a cursor")),
-            (None, _) => {}
-        }
-        let supplied = given[place].map(|i| &args[i]);
-        if supplied.is_some_and(|arg| arg.output.is_some()) && !param.output {
-            return Err(no_output(&param.name));
-        }
-        frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {
-            Some((value, ty)) => as_argument(value, ty, param.ty, options)?,
-            None => match &param.default {
-                Some(value) => default_of(value, param, options)?,
-                None => return Err(not_supplied(code, &param.name)),
-            },
-        };
-    }
-    Ok(given)
-}
-
-/// A parameter's default. One that is a date by the session's settings is kept as its text.
-pub(crate) fn default_of(
-    value: &Value,
-    param: &binder::ir::ProcParam,
-    options: &SetOptions,
-) -> Result<Value, SqlError> {
-    match value {
-        Value::Str(_) if param.ty.is_temporal() => {
-            Ok(options.cast(value, SqlType::NVarChar(types::Len::Max), param.ty)?)
-        }
-        value => Ok(value.clone()),
-    }
-}
-
-/// A table-valued parameter takes rows of its own type, or none.
-fn check_table(
-    code: &Code,
-    param: &binder::ir::ProcParam,
-    arg: Option<&Argument>,
-) -> Result<(), SqlError> {
-    let Some(arg) = arg else { return Ok(()) };
-    match (&arg.table, &arg.value) {
-        (Some(table), _) => {
-            let wanted = param.table.map(|slot| &code.tables[slot as usize]);
-            let same = wanted.is_some_and(|wanted| {
-                let (a, b) = (&wanted.columns, &table.def().columns);
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.ty == b.ty)
-            });
-            if same { Ok(()) } else { Err(clash(code, param, "another table type")) }
-        }
-        (None, None) => Ok(()),
-        (None, Some(_)) => Err(clash(code, param, "a scalar")),
-    }
-}
-
-/// 206.
-pub(crate) fn clash(code: &Code, param: &binder::ir::ProcParam, given: &str) -> SqlError {
-    let procedure = code.name.as_deref().unwrap_or("");
-    SqlError::new(
-        206,
-        16,
-        format!(
-            "Operand type clash: {given} is incompatible with parameter '{}' of '{procedure}'.",
-            param.name
-        ),
-    )
-    .with_state(2)
-}
-
-/// 8144 for one argument too many, 8145 for a name that is no parameter.
-#[cold]
-pub(crate) fn no_parameter(code: &Code, name: Option<&str>) -> SqlError {
-    let procedure = code.name.as_deref().unwrap_or("");
-    let error = match name {
-        None => SqlError::new(
-            8144,
-            16,
-            format!("Procedure or function {procedure} has too many arguments specified."),
-        ),
-        Some(name) => {
-            SqlError::new(8145, 16, format!("{name} is not a parameter for procedure {procedure}."))
-        }
-    };
-    error.with_state(2)
-}
-
-/// A value as an argument for a parameter of a type: 8114 where it is none.
-pub(crate) fn as_argument(
-    value: &Value,
-    from: SqlType,
-    to: SqlType,
-    options: &SetOptions,
-) -> Result<Value, TypeError> {
-    options.cast(value, from, to).map_err(|error| match error {
-        TypeError::ConversionFailed { .. }
-        | TypeError::BadDate
-        | TypeError::DateOutOfRange { .. }
-        | TypeError::BadGuid => {
-            TypeError::ConvertError { from: from.message_name(), to: to.message_name() }
-        }
-        error => error,
-    })
-}
-
-/// 8162.
-#[cold]
-pub(crate) fn no_output(parameter: &str) -> SqlError {
-    let text = format!(
-        "The formal parameter \"{parameter}\" was not declared as an OUTPUT parameter, but the actual parameter passed in \
-         requested output."
-    );
-    SqlError::new(8162, 16, text).with_state(2)
-}
-
-/// 201, or 8178 for a parameterised text.
-#[cold]
-pub(crate) fn not_supplied(code: &Code, parameter: &str) -> SqlError {
-    if let Some(declarations) = &code.declarations {
-        return SqlError::new(
-            8178,
-            16,
-            format!(
-                "The parameterized query '({declarations}){}' expects the parameter '{parameter}', which was not \
-                 supplied.",
-                code.program.text
-            ),
-        );
-    }
-    let procedure = code.name.as_deref().unwrap_or("");
-    commands::arguments::missing(procedure, parameter).with_state(4)
 }
 
 /// A name in up to three parts.

@@ -5,7 +5,7 @@
 //! goes wrong in the statement that called it, and whatever it told is not heard; the 33rd level of nesting is 217.
 
 use crate::activation::Role;
-use crate::exec::bind_arguments;
+use crate::arguments::bind_arguments;
 use crate::programs::Programs;
 use crate::vm::Vm;
 use binder::ObjectName;

@@ -19,6 +19,7 @@ mod rpc;
 mod system_calls;
 
 mod activation;
+mod arguments;
 mod atomic;
 mod code;
 mod compile;

@@ -10,10 +10,12 @@
 
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
+use crate::insert::FastInsert;
 use crate::plan::{Body, CodeState};
 use crate::vm::Vm;
-use executor::{Command, Cx};
-use session_state::{Halted, SessionEnvironment, Tag, durability};
+use engine::Txn;
+use executor::{Command, Cx, SqlError};
+use session_state::{Halted, SessionEnvironment, SessionState, Tag, durability};
 use types::Value;
 
 impl Vm<'_> {
@@ -29,51 +31,17 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<bool, Halted> {
-        let fused = self.state.transaction.count == 1 && self.state.transaction.is_fresh();
-        if fused
-            && !self.state.options.fmtonly
-            && !self.state.options.noexec
-            && self.state.options.telling.is_none()
-            && self.state.identity_insert.is_none()
-            && let Some(planned) = &mut learnt.statements[index]
-            && planned.version == self.state.names_version()
-            && let Body::FastInsert(insert) = &mut planned.body
-            && insert.row_count() == 1
-        {
-            let cells = learnt.meter.statement(index);
-            let reading = cells.is_some_and(StatementCells::count).then(Reading::now);
-            let state = &mut *self.state;
-            let durability = durability(&state.database, delayed);
-            let mut txn = state.transaction.take(&state.database, &state.options);
-            let result = {
-                let mut env = SessionEnvironment {
-                    state,
-                    host: &mut *self.host,
-                    machine: &mut *self.programs,
-                };
-                let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
-                insert.insert_commit(&mut txn, durability, &mut cx)
+        if self.state.transaction.count == 1 && self.state.transaction.is_fresh() {
+            let durability = durability(&self.state.database, delayed);
+            let insert = |insert: &mut FastInsert, txn: &mut Txn, cx: &mut Cx<'_>| {
+                insert.insert_commit(txn, durability, cx)
             };
-            self.state.transaction.give(txn);
-            match result {
-                Err(error) if error.stale => {
-                    learnt.statements[index] = None;
-                    self.statement(code, learnt, index, frame, guarded)?;
-                    return Ok(false);
-                }
-                other => other?,
+            if self.insert_alone(learnt, index, frame, |_| {}, insert)? {
+                self.state.transaction.committed_by_insert();
+                self.close_cursors_of_transaction();
+                self.row_is_in(0);
+                return Ok(true);
             }
-            if let (Some(reading), Some(cells)) = (reading, learnt.meter.statement(index)) {
-                reading.add_to(cells, 1);
-            }
-            self.state.transaction.committed_by_insert();
-            self.close_cursors_of_transaction();
-            self.state.rowcount = 0;
-            self.state.error = 0;
-            if !self.state.options.nocount {
-                self.tell_done(Command::Insert, Some(1));
-            }
-            return Ok(true);
         }
         self.statement(code, learnt, index, frame, guarded)?;
         Ok(false)
@@ -87,52 +55,83 @@ impl Vm<'_> {
         index: usize,
         frame: &mut [Value],
     ) -> Result<bool, Halted> {
-        let transaction = &self.state.transaction;
-        if transaction.count > 0
-            && !transaction.doomed
-            && !self.state.options.fmtonly
-            && !self.state.options.noexec
-            && self.state.options.telling.is_none()
-            && self.state.identity_insert.is_none()
-            && let Some(planned) = &mut learnt.statements[index]
-            && planned.version == self.state.names_version()
-            && let Body::FastInsert(insert) = &mut planned.body
-            && insert.row_count() == 1
-        {
-            let cells = learnt.meter.statement(index);
-            let reading = cells.is_some_and(StatementCells::count).then(Reading::now);
-            let state = &mut *self.state;
+        if self.state.transaction.count == 0 || self.state.transaction.doomed {
+            return Ok(false);
+        }
+        let begin = |state: &mut SessionState| {
             state.activity.statement(Tag::Insert, state.nesting, state.transaction.count);
-            let mut txn = state.transaction.take(&state.database, &state.options);
+        };
+        let insert = |insert: &mut FastInsert, txn: &mut Txn, cx: &mut Cx<'_>| {
             if !txn.is_active() {
                 txn.begin();
             }
-            let result = {
-                let mut env = SessionEnvironment {
-                    state,
-                    host: &mut *self.host,
-                    machine: &mut *self.programs,
-                };
-                let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
-                insert.insert_alone(&mut txn, &mut cx)
-            };
-            self.state.transaction.give(txn);
-            match result {
-                Err(error) if error.stale => {
-                    learnt.statements[index] = None;
-                    return Ok(false);
-                }
-                other => other?,
-            }
-            if let (Some(reading), Some(cells)) = (reading, learnt.meter.statement(index)) {
-                reading.add_to(cells, 1);
-            }
-            (self.state.rowcount, self.state.error) = (1, 0);
-            if !self.state.options.nocount {
-                self.tell_done(Command::Insert, Some(1));
-            }
-            return Ok(true);
+            insert.insert_alone(txn, cx)
+        };
+        let done = self.insert_alone(learnt, index, frame, begin, insert)?;
+        if done {
+            self.row_is_in(1);
         }
-        Ok(false)
+        Ok(done)
+    }
+
+    /// Runs a planned insert of one row by `insert`, after `begin`, and counts it. False: it is not that, or not planned
+    /// under the names of now, and nothing was done.
+    #[inline]
+    fn insert_alone(
+        &mut self,
+        learnt: &mut CodeState,
+        index: usize,
+        frame: &mut [Value],
+        begin: impl FnOnce(&mut SessionState),
+        insert: impl FnOnce(&mut FastInsert, &mut Txn, &mut Cx<'_>) -> Result<(), SqlError>,
+    ) -> Result<bool, Halted> {
+        let options = &self.state.options;
+        if options.fmtonly
+            || options.noexec
+            || !options.telling.is_none()
+            || self.state.identity_insert.is_some()
+        {
+            return Ok(false);
+        }
+        let Some(planned) = &mut learnt.statements[index] else { return Ok(false) };
+        if planned.version != self.state.names_version() {
+            return Ok(false);
+        }
+        let Body::FastInsert(planned) = &mut planned.body else { return Ok(false) };
+        if planned.row_count() != 1 {
+            return Ok(false);
+        }
+        let cells = learnt.meter.statement(index);
+        let reading = cells.is_some_and(StatementCells::count).then(Reading::now);
+        let state = &mut *self.state;
+        begin(state);
+        let mut txn = state.transaction.take(&state.database, &state.options);
+        let result = {
+            let mut env =
+                SessionEnvironment { state, host: &mut *self.host, machine: &mut *self.programs };
+            let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
+            insert(planned, &mut txn, &mut cx)
+        };
+        self.state.transaction.give(txn);
+        match result {
+            Err(error) if error.stale => {
+                learnt.statements[index] = None;
+                return Ok(false);
+            }
+            other => other?,
+        }
+        if let (Some(reading), Some(cells)) = (reading, learnt.meter.statement(index)) {
+            reading.add_to(cells, 1);
+        }
+        Ok(true)
+    }
+
+    /// Tells of the row; `rowcount` is what @@ROWCOUNT says after it, or after the COMMIT.
+    #[inline]
+    fn row_is_in(&mut self, rowcount: i64) {
+        (self.state.rowcount, self.state.error) = (rowcount, 0);
+        if !self.state.options.nocount {
+            self.tell_done(Command::Insert, Some(1));
+        }
     }
 }

@@ -5,8 +5,8 @@
 //! not usual ([`places`]: a table, a cursor, DEFAULT, a parameter that is missing, named twice, or asked for what it does not give) is left to `exec.rs`,
 //! which has the errors.
 
+use crate::arguments::{as_argument, default_of};
 use crate::code::Code;
-use crate::exec::{as_argument, default_of};
 use crate::plan::{Called, CodeState};
 use crate::plan_cache::SessionPlan;
 use crate::system_calls::may_be_system;

@@ -20,7 +20,10 @@ use crate::scalar::{self, Stop};
 use commands::Commands;
 use executor::{Command, Cx, Done, Reach, ResultSink, SqlError};
 use planner::ExprPlan;
-use session_state::{Halt, Halted, Host, NamesVersion, SessionEnvironment, SessionState};
+use session_state::{
+    ANSI_WARNINGS, ARITHABORT, CURSOR_CLOSE_ON_COMMIT, Halt, Halted, Host, NamesVersion,
+    SessionEnvironment, SessionState,
+};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use types::Value;
@@ -239,9 +242,7 @@ impl Vm<'_> {
     /// After COMMIT and ROLLBACK: SET CURSOR_CLOSE_ON_COMMIT.
     #[inline]
     pub(crate) fn close_cursors_of_transaction(&mut self) {
-        const CURSOR_CLOSE_ON_COMMIT: u32 = 4;
-        if self.state.options.switches & CURSOR_CLOSE_ON_COMMIT != 0 && self.state.trancount() == 0
-        {
+        if self.state.options.has(CURSOR_CLOSE_ON_COMMIT) && self.state.trancount() == 0 {
             self.programs.cursors.close_all();
         }
     }
@@ -284,7 +285,8 @@ impl Vm<'_> {
         self.name_victim(&mut error);
         // ANSI_WARNINGS OFF and ARITHABORT ON: what cannot be calculated ends the batch.
         if matches!(error.number, 220 | 232 | 8115 | 8134)
-            && self.state.options.switches & (8 | 64) == 64
+            && !self.state.options.has(ANSI_WARNINGS)
+            && self.state.options.has(ARITHABORT)
             && error.reach == Reach::Statement
         {
             error.reach = Reach::Batch;
