@@ -422,9 +422,7 @@ impl Commands<'_> {
     ) -> Result<(), SqlError> {
         no_database_part(name, &format!("DROP {}", kind.word().to_uppercase()))?;
         let schema = self.schema_of(name);
-        let scope = self.state.definitions();
-        let found = self.state.database.catalog.module(scope, schema.as_deref(), &name.name, kind);
-        if let Some(found) = found {
+        if let Some(found) = self.known_module(schema.as_deref(), name, kind) {
             if !self.may_change(&ObjectRef::Procedure(found.clone()), true) {
                 return Err(cannot_drop(kind.word(), &name.name));
             }
@@ -529,10 +527,10 @@ impl Commands<'_> {
             _ if name.database.is_some() || is_temporary(&name.name) => return None,
             ObjectRef::Table(_) => "table",
             ObjectRef::Procedure(module) => match module.kind {
-                ModuleKind::View => "view",
-                ModuleKind::Procedure => "procedure",
-                ModuleKind::Synonym => "synonym",
-                kind if kind.is_function() => "function",
+                kind @ (ModuleKind::View | ModuleKind::Procedure | ModuleKind::Synonym) => {
+                    kind.word()
+                }
+                kind if kind.is_function() => kind.word(),
                 _ => return None,
             },
         };

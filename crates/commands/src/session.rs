@@ -101,22 +101,10 @@ impl Commands<'_> {
             self.sink.message(&first);
         }
         self.sink.message(&error.to_message());
-        // A constraint or index that could not be made.
-        if matches!(
-            error.number,
-            1752 | 1754 | 1757 | 1761..=1763 | 1767
-                ..=1770 | 1774 | 1776 | 1778 | 1779 | 1781 | 1785 | 8111 | 8139 | 8141
-        ) || (error.number == 10785 && error.text.contains("ALTER TABLE"))
-        {
+        if let Some((number, text)) = follower(error) {
             let mut second = error.to_message();
-            (second.number, second.severity, second.state) = (1750, 16, 0);
-            second.text = "Could not create constraint or index. See previous errors.".to_owned();
-            self.sink.message(&second);
-        }
-        if matches!(error.number, 3725 | 3728) {
-            let mut second = error.to_message();
-            (second.number, second.severity, second.state) = (3727, 16, 0);
-            second.text = "Could not drop constraint. See previous errors.".to_owned();
+            (second.number, second.severity, second.state) = (number, 16, 0);
+            second.text = text.to_owned();
             self.sink.message(&second);
         }
         let notice = match () {
@@ -195,3 +183,28 @@ impl Commands<'_> {
         machine.columns_of_query(caller, text)
     }
 }
+
+/// What SQL Server says after an error of a constraint or index: that it could not be made, or not dropped.
+fn follower(error: &SqlError) -> Option<(i32, &'static str)> {
+    match error.number {
+        1752
+        | 1754
+        | 1757
+        | 1761..=1763
+        | 1767..=1770
+        | 1774
+        | 1776
+        | 1778
+        | 1779
+        | 1781
+        | 1785
+        | 8111
+        | 8139
+        | 8141 => Some((1750, NOT_MADE)),
+        10785 if error.text.contains("ALTER TABLE") => Some((1750, NOT_MADE)),
+        3725 | 3728 => Some((3727, "Could not drop constraint. See previous errors.")),
+        _ => None,
+    }
+}
+
+const NOT_MADE: &str = "Could not create constraint or index. See previous errors.";

@@ -1,11 +1,11 @@
 //! SET: what each option does, and what is only remembered.
 //!
 //! ```text
-//! effective    NOCOUNT XACT_ABORT QUOTED_IDENTIFIER IMPLICIT_TRANSACTIONS FMTONLY NOEXEC PARSEONLY ROWCOUNT
-//!              LOCK_TIMEOUT DEADLOCK_PRIORITY DATEFIRST DATEFORMAT LANGUAGE CONTEXT_INFO IDENTITY_INSERT, isolation levels,
+//! effective    NOCOUNT XACT_ABORT QUOTED_IDENTIFIER IMPLICIT_TRANSACTIONS FMTONLY NOEXEC ROWCOUNT LOCK_TIMEOUT
+//!              DEADLOCK_PRIORITY DATEFIRST DATEFORMAT LANGUAGE CONTEXT_INFO IDENTITY_INSERT, isolation levels,
 //!              SHOWPLAN_* and STATISTICS * (showplan.rs)
 //! remembered   the ANSI and arithmetic switches (@@OPTIONS shows them), TEXTSIZE
-//! heeded when a batch is read: PARSEONLY
+//! when read    PARSEONLY, heeded as a batch is read (the interpreter's)
 //! refused      NUMERIC_ROUNDABORT, when set ON
 //! ```
 

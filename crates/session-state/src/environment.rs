@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::languages::LANGUAGES;
 use crate::machine::Machine;
 use crate::names::module_by_id;
-use crate::options::SetOptions;
+use crate::options::{ANSI_WARNINGS, ARITHABORT, SetOptions};
 use crate::principal_functions::principal_function;
 use crate::state::{Client, Firing, SessionState};
 use crate::visibility::{asks_by_session, own_rows_by};
@@ -25,12 +25,11 @@ pub struct SessionEnvironment<'a> {
 
 impl Environment for SessionEnvironment<'_> {
     fn arithmetic_yields_null(&self) -> bool {
-        // ANSI_WARNINGS and ARITHABORT.
-        self.state.options.switches & (8 | 64) == 0
+        !self.state.options.has(ANSI_WARNINGS | ARITHABORT)
     }
 
     fn cuts_text(&self) -> bool {
-        self.state.options.switches & 8 == 0
+        !self.state.options.has(ANSI_WARNINGS)
     }
 
     fn workspace(&self) -> Option<std::sync::Arc<executor::Workspace>> {

@@ -50,32 +50,17 @@ pub fn check_places(text: &str, args: &[(Value, SqlType)]) -> Result<(), SqlErro
         );
         if good { Ok(()) } else { Err(SqlError::new(2786, 16, text)) }
     };
-    let mut rest = text;
-    while let Some(at) = rest.find('%') {
-        let place = &rest[at..];
-        let mut long = false;
-        let mut end = 1;
-        let kind = loop {
-            let Some(c) = place[end..].chars().next() else { break None };
-            end += c.len_utf8();
-            match c {
-                '-' | '0'..='9' | '+' | ' ' | '#' | '.' | 'l' | 'h' => {}
-                '*' => fits('d', false)?,
-                'I' if place[end..].starts_with("64") => {
-                    (long, end) = (true, end + 2);
-                }
-                c => break Some(c),
-            }
-        };
-        match kind {
-            Some('%') => {}
-            Some(kind @ ('d' | 'i' | 'u' | 'o' | 'x' | 'X' | 's')) => fits(kind, long)?,
+    for place in places(text) {
+        for _ in 0..place.stars {
+            fits('d', false)?;
+        }
+        match place.kind {
+            Some(kind @ ('d' | 'i' | 'u' | 'o' | 'x' | 'X' | 's')) => fits(kind, place.long)?,
             _ => {
-                let text = format!("Invalid format specification: '{}'.", &place[..end]);
+                let text = format!("Invalid format specification: '{}'.", place.text);
                 return Err(SqlError::new(2787, 16, text));
             }
         }
-        rest = &place[end..];
     }
     Ok(())
 }
@@ -162,9 +147,9 @@ pub fn format_numbered(text: &str, english: &str, args: &[(Value, SqlType)]) -> 
     let mut shown = Vec::new();
     let mut args = args.iter();
     for place in places(english) {
-        let used = 1 + place.matches('*').count();
+        let used = 1 + place.stars;
         let own: Vec<_> = args.by_ref().take(used).cloned().collect();
-        shown.push(format_message(place, &own));
+        shown.push(format_message(place.text, &own));
     }
     let mut out = String::new();
     let mut rest = text;
@@ -188,18 +173,38 @@ pub fn format_numbered(text: &str, english: &str, args: &[(Value, SqlType)]) -> 
     out
 }
 
+/// A place of a text, where an argument goes.
+struct Place<'t> {
+    text: &'t str,
+    /// What it is to be shown as; none where the text ends before that.
+    kind: Option<char>,
+    /// Widths and precisions that are arguments of their own.
+    stars: usize,
+    /// `I64`.
+    long: bool,
+}
+
 /// The places of a text, `%%` left out.
-fn places(text: &str) -> Vec<&str> {
+fn places(text: &str) -> Vec<Place<'_>> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find('%') {
         let place = &rest[at..];
-        let is_kind =
-            |c: char| c == '%' || (c.is_ascii_alphabetic() && !matches!(c, 'l' | 'h' | 'I'));
-        let Some(end) = place[1..].find(is_kind) else { break };
-        let end = end + 2;
-        if !place[..end].ends_with('%') {
-            out.push(&place[..end]);
+        let (mut end, mut kind, mut stars, mut long) = (1, None, 0, false);
+        while let Some(c) = place[end..].chars().next() {
+            end += c.len_utf8();
+            match c {
+                '-' | '0'..='9' | '+' | ' ' | '#' | '.' | 'l' | 'h' => {}
+                '*' => stars += 1,
+                'I' if place[end..].starts_with("64") => (long, end) = (true, end + 2),
+                c => {
+                    kind = Some(c);
+                    break;
+                }
+            }
+        }
+        if kind != Some('%') {
+            out.push(Place { text: &place[..end], kind, stars, long });
         }
         rest = &place[end..];
     }

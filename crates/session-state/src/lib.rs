@@ -54,7 +54,7 @@ pub use media::{FolderEntry, MediaOrder, MediaRows, PathFacts};
 pub use messages::{ServerMessage, server_messages};
 pub use name_parts::name_parts;
 pub use names::{SessionNames, bind_error, is_temporary, module_by_id};
-pub use options::{SWITCHES, SetOptions};
+pub use options::{ANSI_WARNINGS, ARITHABORT, CURSOR_CLOSE_ON_COMMIT, SWITCHES, SetOptions};
 pub use recovery::Recoverable;
 pub use settings::{check_settings, needs_settings};
 pub use shown::Telling;

@@ -3,9 +3,14 @@
 use crate::shown::Telling;
 use types::{SqlType, TypeError, Value, convert};
 
+/// Bits of @@OPTIONS.
+pub const CURSOR_CLOSE_ON_COMMIT: u32 = 4;
+pub const ANSI_WARNINGS: u32 = 8;
+pub const ARITHABORT: u32 = 64;
+
 /// @@OPTIONS of a fresh session: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, ANSI_NULL_DFLT_ON and
 /// CONCAT_NULL_YIELDS_NULL (QUOTED_IDENTIFIER has a place of its own).
-pub const SWITCHES: u32 = 8 | 16 | 32 | 64 | 1024 | 4096;
+pub const SWITCHES: u32 = ANSI_WARNINGS | 16 | 32 | ARITHABORT | 1024 | 4096;
 
 /// SET options of a session, with the defaults of SQL Server's drivers.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +79,12 @@ impl Default for SetOptions {
 }
 
 impl SetOptions {
+    /// Is one of the switches on?
+    #[inline]
+    pub fn has(&self, switches: u32) -> bool {
+        self.switches & switches != 0
+    }
+
     /// @@OPTIONS.
     pub fn bits(&self) -> u32 {
         self.switches
@@ -116,7 +127,7 @@ impl SetOptions {
             | u32::from(!settings.null_columns) << 3
             | u32::from(settings.browse) << 4
             // Filtered indexes ask for these.
-            | u32::from(self.switches & 8 == 0) << 5
+            | u32::from(!self.has(ANSI_WARNINGS)) << 5
             | u32::from(self.switches & 16 == 0) << 6
     }
 

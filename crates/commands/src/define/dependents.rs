@@ -14,16 +14,22 @@ use syntax::{LexOptions, Mention, MentionKind};
 pub(crate) struct Bound<'a> {
     schema: &'a str,
     name: &'a str,
+    /// The name in small letters: most texts are left unread for want of it.
+    small: String,
     object_id: i32,
 }
 
 impl<'a> Bound<'a> {
     pub fn of(module: &'a ProcedureDef) -> Bound<'a> {
-        Bound { schema: &module.schema, name: &module.name, object_id: module.object_id }
+        Bound::new(&module.schema, &module.name, module.object_id)
     }
 
     pub fn of_table(table: &'a TableDef) -> Bound<'a> {
-        Bound { schema: &table.schema, name: &table.name, object_id: table.object_id }
+        Bound::new(&table.schema, &table.name, table.object_id)
+    }
+
+    fn new(schema: &'a str, name: &'a str, object_id: i32) -> Bound<'a> {
+        Bound { schema, name, small: name.to_lowercase(), object_id }
     }
 
     fn is_named(&self, mention: &Mention) -> bool {
@@ -35,7 +41,7 @@ impl<'a> Bound<'a> {
 
     /// Without reading it: whether a text may name it.
     fn may_be_in(&self, text: &str) -> bool {
-        text.to_lowercase().contains(&self.name.to_lowercase())
+        text.to_lowercase().contains(&self.small)
     }
 }
 
