@@ -51,7 +51,6 @@ pub use host::{ConfigurationOption, Host, no_process};
 pub use identity::{Depth, End, Identity};
 pub use machine::{Caller, EvictedPlans, Halt, Halted, Machine};
 pub use media::{FolderEntry, MediaOrder, MediaRows, PathFacts};
-pub use messages::{ServerMessage, server_messages};
 pub use name_parts::name_parts;
 pub use names::{SessionNames, bind_error, is_temporary, module_by_id};
 pub use options::{ANSI_WARNINGS, ARITHABORT, CURSOR_CLOSE_ON_COMMIT, SWITCHES, SetOptions};

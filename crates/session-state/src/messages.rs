@@ -1,52 +1,22 @@
-//! What sys.messages has: the server's own messages that are listed here, and those that users have added.
+//! What a number says: the server's own messages, and those that users have added.
 //!
 //! Promises: a number is found in the session's language, else in English; what users have added is in `master`
 //! (`catalog::StoredMessage`), and comes before a message of the server's under the same number, which is how
 //! sp_altermessage marks one of those.
 //!
-//! The server's are in `messages/english.txt`, by number: number, severity, 1 if it goes to the log, text. It lists what
-//! this server raises most, and all that the procedures here raise by number; not every number that it can raise.
-//!
-//! Source of numbers and texts: SQL Server's sys.messages, as its documentation lists them ("Database Engine events and
-//! errors").
+//! The server's are the crate `messages`.
 
 use crate::format::format_message;
 use crate::host::Host;
 use crate::languages;
 use catalog::{Configuration, StoredMessage};
 use executor::{SqlError, SqlMessage};
-use std::sync::{Arc, OnceLock};
+use messages::server_message;
+use std::sync::Arc;
 use types::{Len, SqlType, Value};
 
 /// `language_id` of English.
 pub const ENGLISH: i32 = 1033;
-
-/// One of the server's own messages.
-#[derive(Clone, Copy, Debug)]
-pub struct ServerMessage {
-    pub number: i32,
-    pub severity: u8,
-    /// It goes to the log always.
-    pub is_logged: bool,
-    /// With places as RAISERROR's.
-    pub text: &'static str,
-}
-
-/// The server's messages, by number.
-pub fn server_messages() -> &'static [ServerMessage] {
-    static ALL: OnceLock<Vec<ServerMessage>> = OnceLock::new();
-    ALL.get_or_init(|| include_str!("messages/english.txt").lines().filter_map(parse).collect())
-}
-
-fn parse(line: &'static str) -> Option<ServerMessage> {
-    let mut parts = line.splitn(4, ' ');
-    Some(ServerMessage {
-        number: parts.next()?.parse().ok()?,
-        severity: parts.next()?.parse().ok()?,
-        is_logged: parts.next()? == "1",
-        text: parts.next()?,
-    })
-}
 
 /// A message as a session is told it.
 pub struct Found {
@@ -91,12 +61,6 @@ pub fn find(host: &mut dyn Host, number: i32, language: u8) -> Option<Found> {
     Some(Found { severity: own.severity, text: own.text.to_string(), english: None })
 }
 
-/// One of the server's own.
-pub fn server_message(number: i32) -> Option<ServerMessage> {
-    let all = server_messages();
-    all.binary_search_by_key(&number, |message| message.number).ok().map(|i| all[i])
-}
-
 /// A message as an error, its places filled in order.
 pub fn error(number: i32, args: &[&str]) -> SqlError {
     let (severity, text) = server_message(number).map_or((16, ""), |m| (m.severity, m.text));
@@ -113,18 +77,4 @@ fn filled(text: &str, args: &[&str]) -> String {
     let args: Vec<(Value, SqlType)> =
         args.iter().map(|arg| (Value::str(arg), SqlType::NVarChar(Len::Max))).collect();
     format_message(text, &args)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_are_in_the_order_of_their_numbers() {
-        let all = server_messages();
-        assert_eq!(all.len(), include_str!("messages/english.txt").lines().count());
-        assert!(all.windows(2).all(|pair| pair[0].number < pair[1].number));
-        assert!(all.iter().all(|m| (1..=25).contains(&m.severity) && !m.text.is_empty()));
-        assert_eq!(server_message(208).map(|m| m.text), Some("Invalid object name '%.*ls'."));
-    }
 }

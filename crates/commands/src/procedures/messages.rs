@@ -10,10 +10,11 @@ use crate::procedures::Argument;
 use crate::procedures::arguments;
 use catalog::{Catalog, StoredMessage};
 use executor::SqlError;
+use messages::server_message;
 use security::Permission;
 use session_state::Host;
 use session_state::languages;
-use session_state::messages::{ENGLISH, error, info, server_message};
+use session_state::messages::{ENGLISH, error, info};
 use std::sync::Arc;
 use types::{SqlType, convert};
 

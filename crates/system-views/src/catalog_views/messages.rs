@@ -1,13 +1,13 @@
 //! Messages: the server's own, and those that users have added (sp_addmessage).
 //!
 //! Columns and types: SQL Server 2022's documentation of sys.messages and sys.sysmessages. The server's own are those that
-//! `session_state::server_messages` lists, in English.
+//! `messages::server_messages` lists, in English.
 
 use crate::context::Context;
 use crate::declare::{Declared, view};
 use catalog::StoredMessage;
 use executor::SqlError;
-use session_state::server_messages;
+use messages::server_messages;
 use types::Value;
 
 /// The views of this file.
