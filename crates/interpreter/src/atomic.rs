@@ -10,60 +10,16 @@
 //! error that no CATCH of the block takes ends it and goes to the caller as an error of the EXECUTE; it ends the caller's
 //! transaction only where it has doomed it ("Atomic Blocks in Native Procedures"). Other programs pay one test a call.
 
-use crate::code::{Code, Reg};
+use crate::block::Atomic;
+use crate::code::Code;
 use crate::plan::CodeState;
 use crate::vm::Vm;
-use binder::ir;
 use executor::{Reach, SqlError};
 use session_state::Halt;
-use session_state::SWITCHES;
-use session_state::SetOptions;
-use session_state::languages::{self, LANGUAGES};
 use types::Value;
-use types::convert::DateOrder;
 
 /// No program can write this name. The innermost of several is found first.
 const SAVEPOINT: &str = "\u{1}atomic";
-
-/// What a block fixes.
-pub(crate) struct Atomic {
-    isolation: engine::Isolation,
-    language: u8,
-    date_order: DateOrder,
-    datefirst: u8,
-    delayed: Option<bool>,
-}
-
-impl Atomic {
-    /// As the text says it; its language is known since the module was made.
-    pub fn of(atomic: &ir::Atomic) -> Atomic {
-        let language = languages::find(&atomic.language).unwrap_or(0);
-        let defaults = &LANGUAGES[language as usize];
-        Atomic {
-            isolation: commands::engine_isolation(atomic.isolation),
-            language,
-            date_order: atomic.date_order.unwrap_or(defaults.order),
-            datefirst: atomic.datefirst.unwrap_or(defaults.first),
-            delayed: atomic.delayed,
-        }
-    }
-
-    /// A session's options inside of the block.
-    fn options(&self, outer: &SetOptions) -> SetOptions {
-        SetOptions {
-            nocount: true,
-            xact_abort: false,
-            quoted_identifier: true,
-            rowcount: 0,
-            implicit_transactions: false,
-            datefirst: self.datefirst,
-            date_order: self.date_order,
-            language: self.language,
-            switches: SWITCHES,
-            ..outer.clone()
-        }
-    }
-}
 
 /// What an ATOMIC block is undone by.
 #[derive(Clone, Copy, PartialEq)]
@@ -211,20 +167,7 @@ impl Vm<'_> {
 fn check_given(code: &Code, frame: &[Value]) -> Result<(), SqlError> {
     let vars = code.program.vars.iter().zip(frame).take(code.params.len());
     match vars.enumerate().find(|(_, (var, value))| var.not_null && value.is_null()) {
-        Some((i, _)) => Err(null_in(code, i, "EXECUTE")),
+        Some((i, _)) => Err(code.null_in(i, "EXECUTE")),
         None => Ok(()),
     }
-}
-
-/// A variable that may not be NULL is: it becomes what it was before. 515.
-#[cold]
-pub(crate) fn refuse_null(code: &Code, frame: &mut [Value], d: Reg, saved: Reg) -> SqlError {
-    frame[d as usize] = frame[saved as usize].clone();
-    null_in(code, d as usize, "SET")
-}
-
-/// 515 for a variable or parameter in place of a column, its module in place of a table.
-fn null_in(code: &Code, var: usize, verb: &str) -> SqlError {
-    let module = code.name.as_deref().unwrap_or("");
-    executor::null_error(&code.program.vars[var].name, module, verb)
 }

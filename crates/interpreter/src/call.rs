@@ -15,7 +15,8 @@ use crate::activation::Role;
 use crate::cache::{Prepared, Setting, Slot, TEXT_BYTES_MAX, hash_text};
 use crate::code::Code;
 use crate::compile::compile;
-use crate::exec::{object_name, syntax_error};
+use crate::exec::object_name;
+use crate::mistakes::first_mistake;
 use crate::plan::CodeState;
 use crate::plan_cache::{Key, SessionPlan, What};
 use crate::rpc::{Rpc, RpcName, RpcParam, RpcValue, well_known};
@@ -415,7 +416,7 @@ impl Vm<'_> {
         let given = params.get(first..).unwrap_or_default();
         let mut args = Vec::with_capacity(given.len());
         let mut frame = Vec::with_capacity(given.len());
-        let mut caller = Code::empty();
+        let mut caller = crate::compile::nothing();
         for (i, param) in given.iter().enumerate() {
             let value = scalar(param).map_err(throw)?;
             // An output may be longer than what came in.
@@ -738,11 +739,6 @@ fn called(text: &str) -> &str {
 
 pub(crate) fn throw(error: SqlError) -> Halt {
     Halt::Throw(Box::new(error))
-}
-
-/// The first syntax error as the client sees it.
-pub(crate) fn first_mistake(errors: Vec<syntax::SyntaxError>) -> SqlError {
-    errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
 }
 
 /// Is the word in a text, in any case?

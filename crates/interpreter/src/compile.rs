@@ -7,11 +7,33 @@
 mod shorten;
 mod values;
 
-use crate::atomic::Atomic;
-use crate::code::{Code, Handler, Op, Pc, Reg, Span};
+use crate::block::Atomic;
+use crate::code::{Code, Handler, Span};
+use crate::op::{Op, Pc, Reg};
 use binder::ir::{Condition, Expr, ExprKind, LabelId, Program, Stmt, StmtKind};
 use std::sync::Arc;
 use types::{SqlType, Value};
+
+/// A program of nothing: the caller of what has no caller.
+pub(crate) fn nothing() -> Code {
+    let program = binder::ir::Program {
+        vars: Vec::new(),
+        params: Vec::new(),
+        tables: Vec::new(),
+        cursors: Vec::new(),
+        body: Vec::new(),
+        labels: Vec::new(),
+        text: Arc::from(""),
+        result: None,
+        catalog_version: 0,
+        aliases: false,
+        settings: Vec::new(),
+        schema: None,
+        parent: None,
+        atomic: None,
+    };
+    compile(Arc::new(program), None, 0)
+}
 
 /// Compiles a program.
 pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i32) -> Code {
@@ -293,7 +315,7 @@ fn resets_itself(condition: &Condition) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scalar::When;
+    use crate::op::When;
     use binder::ir::{self, ArithOp, CompareOp, VarId};
 
     fn expr(kind: ExprKind, ty: SqlType) -> Expr {

@@ -204,8 +204,8 @@ impl Vm<'_> {
         }
         telemetry::counters::add(telemetry::Counter::Compilations, 1);
         let options = LexOptions { quoted_identifier: definition.quoted_identifier };
-        let batch =
-            syntax::parse_batch(&definition.text, &options).map_err(crate::call::first_mistake)?;
+        let batch = syntax::parse_batch(&definition.text, &options)
+            .map_err(crate::mistakes::first_mistake)?;
         let Some(StatementKind::CreateDdlTrigger(create)) =
             batch.statements.first().map(|s| &s.kind)
         else {

@@ -313,8 +313,8 @@ impl Vm<'_> {
         use SqlType::{Int, TinyInt};
         let declarations = argument(args, 1, "params");
         let options = syntax::LexOptions { quoted_identifier: true };
-        let parameters =
-            syntax::parse_parameters(declarations, &options).map_err(crate::call::first_mistake)?;
+        let parameters = syntax::parse_parameters(declarations, &options)
+            .map_err(crate::mistakes::first_mistake)?;
         self.sink.columns(&columns(&[
             ("column_encryption_key_ordinal", Int),
             ("database_id", Int),

@@ -8,6 +8,7 @@ use crate::arguments::bind_arguments;
 use crate::cache::Setting;
 use crate::code::Code;
 use crate::compile::compile;
+use crate::mistakes::first_mistake;
 use crate::plan::{Called, CodeState};
 use crate::plan_cache::{Key, SessionPlan, What};
 use crate::programs::CachedProcedure;
@@ -27,22 +28,6 @@ use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
 use types::{SqlType, Value, convert};
-
-/// A syntax error as the client sees it.
-pub(crate) fn syntax_error(error: &syntax::SyntaxError) -> SqlError {
-    let mut converted = SqlError::new(error.number, error.severity(), error.message.clone())
-        .with_state(error.state());
-    converted.line = error.line;
-    if error.number != 105 {
-        return converted;
-    }
-    // A text without its end is also where the grammar stops.
-    let near: String = error.near.chars().take(128).collect();
-    let mut behind = SqlError::new(102, 15, format!("Incorrect syntax near '{near}'."))
-        .with_ahead(vec![converted.to_message()]);
-    behind.line = error.line;
-    behind
-}
 
 impl Vm<'_> {
     /// EXEC of a procedure; `called`: the one that this statement found before.
@@ -365,9 +350,7 @@ impl Vm<'_> {
     ) -> Result<(Code, bool), SqlError> {
         telemetry::counters::add(telemetry::Counter::Compilations, 1);
         let text = &*definition.text;
-        let batch = syntax::parse_batch(text, options).map_err(|errors| {
-            errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
-        })?;
+        let batch = syntax::parse_batch(text, options).map_err(first_mistake)?;
         let names = SessionNames::new(self.state, self.host).of_module(definition.ansi_nulls);
         let schema = Some(&*definition.schema);
         let runs_as;

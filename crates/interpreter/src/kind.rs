@@ -1,6 +1,7 @@
 //! What DONE calls the statement that an instruction belongs to.
 
-use crate::code::{Code, Op, Pc};
+use crate::code::Code;
+use crate::op::{Op, Pc};
 use executor::Command;
 use session_state::Tag;
 

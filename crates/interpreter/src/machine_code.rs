@@ -8,43 +8,21 @@
 //!
 //! Promise: a module does the same with machine code and without, to the number and line of an error: what is not the
 //! usual case is done by the interpreter, on the frame that it would have had. Where there is no machine code (the
-//! system forbids memory that is executable, the program is too large, [`use_machine_code`]) the interpreter runs it all;
+//! system forbids memory that is executable, the program is too large, [`crate::compiled::use_machine_code`]) the interpreter runs it all;
 //! the first to call the module is told why.
 //!
 //! Compiled when it is first called, once for all sessions, as its plan is.
 
-use crate::code::{Code, Op, Pc, Reg};
+use crate::code::Code;
+use crate::compiled::in_use;
+use crate::op::{Op, Pc, Reg};
 use crate::plan::CodeState;
-use crate::scalar;
 use crate::vm::{Stepped, Vm};
 use binder::ir::CompareOp;
 use executor::SqlMessage;
 use native::{Arith, Compare, Compiled, Exit, Family, Host, Kind, Operand, Program, Step, Writes};
 use session_state::Halted;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use types::{SqlType, Value};
-
-/// Whether modules get machine code from now on: one setting of the process.
-static IN_USE: AtomicBool = AtomicBool::new(true);
-
-/// Runs natively compiled modules as machine code, or leaves them to the interpreter. What has been compiled stays.
-pub fn use_machine_code(on: bool) {
-    IN_USE.store(on, Relaxed);
-}
-
-/// A module's machine code; none: the interpreter's business.
-#[derive(Default)]
-pub(crate) struct MachineCode(OnceLock<Option<Compiled>>);
-
-impl Code {
-    /// The machine code, if it has any and it is in use.
-    #[inline]
-    pub fn machine_code(&self) -> Option<&Compiled> {
-        let compiled = self.machine_code.0.get()?.as_ref()?;
-        IN_USE.load(Relaxed).then_some(compiled)
-    }
-}
 
 /// One instruction goes on doing what another has begun.
 struct Running<'v, 'a> {
@@ -80,11 +58,11 @@ impl Host for Running<'_, '_> {
 impl Vm<'_> {
     /// Sees to the machine code of a module that is about to run.
     pub fn compile_module(&mut self, code: &Code) {
-        if code.machine_code.0.get().is_some() || !IN_USE.load(Relaxed) {
+        if code.machine_code.is_decided() || !in_use() {
             return;
         }
         let mut why = None;
-        code.machine_code.0.get_or_init(|| match compile(code) {
+        code.machine_code.decide(|| match compile(code) {
             Ok(compiled) => Some(compiled),
             Err(unavailable) => {
                 why = Some(unavailable);
@@ -142,7 +120,7 @@ fn compile(code: &Code) -> Result<Compiled, native::Unavailable> {
         template: &code.template,
         variables: code.vars.len() as u32,
         entries: &entries,
-        turns: scalar::TURNS,
+        turns: crate::scalar::TURNS,
     };
     native::compile(&program, code.name.as_deref().unwrap_or("module"))
 }
@@ -273,7 +251,7 @@ impl Translator<'_> {
     fn branch(
         &self,
         family: Family,
-        when: scalar::When,
+        when: crate::op::When,
         a: Reg,
         b: Reg,
         to: Pc,
@@ -288,7 +266,7 @@ impl Translator<'_> {
     fn branch_on(
         &self,
         family: Family,
-        when: scalar::When,
+        when: crate::op::When,
         a: Reg,
         b: Operand,
         to: Pc,

@@ -7,8 +7,7 @@ use crate::figures::Meter;
 use crate::insert::FastInsert;
 use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
-use crate::statement::recompiles;
-use binder::ir::{self, StmtKind, There, VarId};
+use binder::ir::{self, QueryHints, StmtKind, There, VarId};
 use catalog::ProcedureDef;
 use commands::Watch;
 use executor::{Kept, PointChange, PointMerge};
@@ -199,4 +198,25 @@ fn planned_otherwise(kind: &StmtKind, known: &Known) -> Body {
 /// Whether a bound statement depends on the catalog.
 pub(crate) fn depends_on_catalog(statement: &ir::Stmt) -> bool {
     statement.source.is_some()
+}
+
+/// Is it to be planned anew for each run?
+pub(crate) fn recompiles(kind: &StmtKind) -> bool {
+    hints(kind).is_some_and(|hints| hints.recompile)
+}
+
+/// The OPTION clause of a statement that has a query.
+pub(crate) fn hints(kind: &StmtKind) -> Option<&QueryHints> {
+    Some(match kind {
+        StmtKind::Select(select) => &select.query.hints,
+        StmtKind::Insert(insert) => match &insert.source {
+            binder::ir::InsertSource::Query { query, .. } => &query.hints,
+            binder::ir::InsertSource::Changed(from) => return hints(&from.change),
+            _ => return None,
+        },
+        StmtKind::Update(update) => &update.query.hints,
+        StmtKind::Delete(delete) => &delete.query.hints,
+        StmtKind::Merge(merge) => &merge.query.hints,
+        _ => return None,
+    })
 }

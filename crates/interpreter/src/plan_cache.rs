@@ -81,7 +81,7 @@ impl Key<'_> {
 /// A compiled program that sessions share.
 pub struct CachedPlan {
     number: u64,
-    code: Code,
+    pub(crate) code: Code,
     catalog: Weak<Catalog>,
     setting: Setting,
     /// Of a procedure: that of its definition.
@@ -223,17 +223,8 @@ impl CachedPlan {
         self.setting.options
     }
 
-    /// Its plans as a document of SHOWPLAN_XML: of all statements, or of that which begins at `start` and ends at `end`
-    /// ([`PlanStatement`]; -1 is the end of the text). Names in it are of the database called `database`.
-    pub fn show_plan(&self, database: &str, start: i32, end: i32) -> String {
-        crate::showplan::document_of(&self.code, database, |stmt| {
-            let Some((from, to)) = self.place_of(stmt) else { return false };
-            from >= start && (end < 0 || to <= end)
-        })
-    }
-
     /// First and last character of a statement, in bytes of UTF-16 of the text as clients see it.
-    fn place_of(&self, stmt: &binder::ir::Stmt) -> Option<(i32, i32)> {
+    pub(crate) fn place_of(&self, stmt: &binder::ir::Stmt) -> Option<(i32, i32)> {
         let text = &*self.code.program.text;
         let (start, end) = (stmt.span.start as usize, stmt.span.end as usize);
         // Declarations come first, in parentheses.

@@ -9,9 +9,7 @@
 //! the destination as it was. So many turns of loops pass without a question to the clock, the session's flag or the
 //! memory ([`TURNS`]): a turn of instructions over numbers is short. After any other instruction the next turn asks.
 
-use crate::code::Op;
-use binder::ir::CompareOp;
-use std::cmp::Ordering;
+use crate::op::Op;
 use types::{SqlType, TypeError, Value, arith, compare, convert};
 
 /// Turns of loops between two looks at the clock. Some nanoseconds each, or some microseconds for a long body.
@@ -25,47 +23,6 @@ pub(crate) enum Stop {
     Breathe,
     /// The instruction, which was to write into that register, failed.
     Failed(u32, TypeError),
-}
-
-/// The orders of two operands for which a comparison is true, one bit each: less, equal, greater.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct When(u8);
-
-impl When {
-    pub fn of(op: CompareOp) -> When {
-        let (less, equal, greater) = (1, 2, 4);
-        When(match op {
-            CompareOp::Eq => equal,
-            CompareOp::Ne => less | greater,
-            CompareOp::Lt => less,
-            CompareOp::Le => less | equal,
-            CompareOp::Gt => greater,
-            CompareOp::Ge => greater | equal,
-        })
-    }
-
-    /// The comparison.
-    pub fn op(self) -> CompareOp {
-        match self.0 {
-            1 => CompareOp::Lt,
-            2 => CompareOp::Eq,
-            3 => CompareOp::Le,
-            4 => CompareOp::Gt,
-            5 => CompareOp::Ne,
-            _ => CompareOp::Ge,
-        }
-    }
-
-    #[inline(always)]
-    pub fn holds(self, order: Ordering) -> bool {
-        self.0 >> (order as i8 + 1) & 1 != 0
-    }
-}
-
-impl std::fmt::Debug for When {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(["never", "<", "=", "<=", ">", "<>", ">=", "always"][self.0 as usize & 7])
-    }
 }
 
 /// An int from a register that holds one, or a smaller integer; none for NULL.

@@ -10,6 +10,7 @@
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
 use crate::plan::{self, Body, Called, CodeState, Planned};
+use crate::plan_cache::CachedPlan;
 use crate::vm::Vm;
 use binder::ir::{ProcRef, Program, SetOption, Stmt, StmtKind};
 use catalog::TableDef;
@@ -343,9 +344,20 @@ impl Vm<'_> {
 
 const LONG: SqlType = SqlType::NVarChar(Len::Max);
 
+impl CachedPlan {
+    /// Its plans as a document of SHOWPLAN_XML: of all statements, or of that which begins at `start` and ends at `end`
+    /// ([`PlanStatement`]; -1 is the end of the text). Names in it are of the database called `database`.
+    pub fn show_plan(&self, database: &str, start: i32, end: i32) -> String {
+        document_of(&self.code, database, |stmt| {
+            let Some((from, to)) = self.place_of(stmt) else { return false };
+            from >= start && (end < 0 || to <= end)
+        })
+    }
+}
+
 /// The document of a cached plan: of all its statements, or of those within `range` (bytes of UTF-16 in the text that
 /// clients see). Statements whose names were missing when it was compiled have no plan in it.
-pub(crate) fn document_of(code: &Code, database: &str, wanted: impl Fn(&Stmt) -> bool) -> String {
+fn document_of(code: &Code, database: &str, wanted: impl Fn(&Stmt) -> bool) -> String {
     let mut shown = Vec::new();
     let vars = variables(code);
     each_leaf(&code.program.body, &mut |stmt| {

@@ -3,10 +3,10 @@
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
 use crate::named_database;
-use crate::plan::{self, Body, Called, CodeState, Planned, ThereBody, Version};
+use crate::plan::{self, Body, Called, CodeState, Planned, ThereBody, Version, hints, recompiles};
 use crate::textsize::Cut;
 use crate::vm::Vm;
-use binder::ir::{OutputColumn, QueryHints, StmtKind, UpdateSet};
+use binder::ir::{OutputColumn, StmtKind, UpdateSet};
 use executor::{Command, Cx, SqlError, SqlMessage};
 use planner::{ChangePlan, InsertSource, Known, SelectTarget};
 use session_state::Halted;
@@ -680,27 +680,6 @@ fn known(kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
         _ => code.program.params.len(),
     };
     Known { values: frame[..count.min(frame.len())].to_vec(), ..Known::default() }
-}
-
-/// Is it to be planned anew for each run?
-pub(crate) fn recompiles(kind: &StmtKind) -> bool {
-    hints(kind).is_some_and(|hints| hints.recompile)
-}
-
-/// The OPTION clause of a statement that has a query.
-fn hints(kind: &StmtKind) -> Option<&QueryHints> {
-    Some(match kind {
-        StmtKind::Select(select) => &select.query.hints,
-        StmtKind::Insert(insert) => match &insert.source {
-            binder::ir::InsertSource::Query { query, .. } => &query.hints,
-            binder::ir::InsertSource::Changed(from) => return hints(&from.change),
-            _ => return None,
-        },
-        StmtKind::Update(update) => &update.query.hints,
-        StmtKind::Delete(delete) => &delete.query.hints,
-        StmtKind::Merge(merge) => &merge.query.hints,
-        _ => return None,
-    })
 }
 
 /// Statements that begin a transaction by themselves under IMPLICIT_TRANSACTIONS.

@@ -122,9 +122,10 @@ impl Vm<'_> {
     ) -> Result<Vec<(String, Suggested)>, SqlError> {
         let options =
             syntax::LexOptions { quoted_identifier: self.state.options.quoted_identifier };
-        let declared =
-            syntax::parse_parameters(declarations, &options).map_err(crate::call::first_mistake)?;
-        let mut names = syntax::undeclared_variables(text).map_err(crate::call::first_mistake)?;
+        let declared = syntax::parse_parameters(declarations, &options)
+            .map_err(crate::mistakes::first_mistake)?;
+        let mut names =
+            syntax::undeclared_variables(text).map_err(crate::mistakes::first_mistake)?;
         names.retain(|n| !declared.iter().any(|d| d.name.name.eq_ignore_ascii_case(n)));
         if names.is_empty() {
             return Ok(Vec::new());

@@ -12,8 +12,9 @@
 //!
 //! Promise: nothing here allocates while a loop runs over singleton inserts.
 
-use crate::code::{Code, Op, Pc};
+use crate::code::Code;
 use crate::kind::command_at;
+use crate::op::{Op, Pc};
 use crate::plan::CodeState;
 use crate::programs::Programs;
 use crate::scalar::{self, Stop};
@@ -91,7 +92,7 @@ impl Vm<'_> {
         // What a procedure returns that does not say so itself: 0, or by the severest statement that failed.
         let mut untold = 0;
         loop {
-            let stepped = match code.machine_code() {
+            let stepped = match code.machine_code.get() {
                 None => self.step::<false>(code, learnt, frame, &mut pc, guarded),
                 Some(compiled) => {
                     self.run_compiled(compiled, code, learnt, frame, &mut pc, guarded)
@@ -203,7 +204,7 @@ impl Vm<'_> {
                 }
                 Op::NotNull { d, saved } => {
                     if frame[d as usize].is_null() {
-                        return Err(crate::atomic::refuse_null(code, frame, d, saved).into());
+                        return Err(code.refuse_null(frame, d, saved).into());
                     }
                     on
                 }

@@ -6,7 +6,7 @@
 
 use super::sorted::Sorted;
 use super::{Column, Loading, Rules, TYPE_MISMATCH, unfit};
-use crate::call::first_mistake;
+use crate::mistakes::first_mistake;
 use crate::programs::Session;
 use crate::request::request;
 use crate::vm::Vm;

@@ -5,7 +5,7 @@
 //! too: it says both itself.
 
 use super::{Compiler, values};
-use crate::code::{Op, Pc};
+use crate::op::{Op, Pc};
 
 impl Compiler {
     /// Leaves out what [`Op::Done`] says unheard; targets, spans and handlers follow.

@@ -7,8 +7,7 @@
 //! Promise: a destination is written last, so that an expression may read the variable that it is assigned to.
 
 use super::Compiler;
-use crate::code::{Op, Reg};
-use crate::scalar::When;
+use crate::op::{Op, Reg, When};
 use binder::ir::{ArithOp, CastMode, CompareOp, Condition, Expr, ExprKind, FuncId, Parallel};
 use planner::plan_expr;
 use types::{SqlType, Value, convert};

@@ -321,7 +321,7 @@ impl Vm<'_> {
     fn is_cursor_text(&self, text: &str) -> Result<bool, Halt> {
         let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
         let batch = syntax::parse_batch(text, &options);
-        let batch = batch.map_err(|errors| throw(crate::call::first_mistake(errors)))?;
+        let batch = batch.map_err(|errors| throw(crate::mistakes::first_mistake(errors)))?;
         let [statement] = &batch.statements[..] else { return Ok(false) };
         Ok(match &statement.kind {
             StatementKind::Select(query) => match &query.body {

@@ -4,7 +4,7 @@ use super::*;
 
 fn plan(number: u64) -> Arc<CachedPlan> {
     let setting = Setting { database: 1, options: 0 };
-    Arc::new(CachedPlan::new(number, Code::empty(), Weak::new(), setting, 0))
+    Arc::new(CachedPlan::new(number, crate::compile::nothing(), Weak::new(), setting, 0))
 }
 
 fn insert(shard: &mut Shard, plan: &Arc<CachedPlan>, bytes_max: usize) {
