@@ -6,12 +6,16 @@
 //! - A source file is at most 1,000 lines: past that, one of its nouns wants a home of its own.
 //! - Every crate's front page, and every file, opens with what it promises (`//!`).
 //! - The files of a crate stand in no more circles than they did (`circles.rs`).
+//! - A number that a site raises is in the list of messages (`messages.rs`).
+//! - Threads, clocks and files have one door each, and who goes around it is named with the reason (`doors.rs`).
 //! - ARCHITECTURE's table says what the manifests say, and links in the docs lead somewhere (`pages.rs`).
 
 mod circles;
+mod doors;
+mod messages;
 mod pages;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,12 +36,13 @@ pub fn check() -> Result<(), Failure> {
     let root = workspace();
     let manifests = manifests(&root)?;
     let mut problems = Vec::new();
+    let listed = messages::listed(&root);
     for (name, manifest) in &manifests {
         floors(name, manifest, &manifests, &mut problems);
         front_page(name, manifest, &mut problems);
         circles::check(name, &manifest.directory, &mut problems);
         for file in rust_files(&manifest.directory) {
-            source_file(&root, &file, &mut problems);
+            source_file(&root, &file, &listed, &mut problems);
         }
     }
     pages::floors(&root, &manifests, &mut problems);
@@ -102,7 +107,7 @@ fn holds_unsafe(directory: &Path) -> bool {
     files.iter().filter_map(|file| fs::read_to_string(file).ok()).any(|text| holds(&text))
 }
 
-fn source_file(root: &Path, path: &Path, problems: &mut Vec<String>) {
+fn source_file(root: &Path, path: &Path, listed: &BTreeSet<u32>, problems: &mut Vec<String>) {
     let shown = path.strip_prefix(root).unwrap_or(path).display();
     let Ok(text) = fs::read_to_string(path) else {
         problems.push(format!("{shown} cannot be read as UTF-8"));
@@ -111,6 +116,9 @@ fn source_file(root: &Path, path: &Path, problems: &mut Vec<String>) {
     if !text.trim_start().starts_with("//!") {
         problems.push(format!("{shown} does not open with its promise (//!)"));
     }
+    let shown = shown.to_string();
+    messages::check(&shown, &text, listed, problems);
+    doors::check(&shown, &text, problems);
     let lines = text.lines().count();
     if lines > FILE_LINES_MAX {
         problems.push(format!("{shown} has {lines} lines; the most is {FILE_LINES_MAX}"));
