@@ -2,7 +2,8 @@
 //! never written before: the log has them whole.)
 //!
 //! ```text
-//! double-write file: slots of 1 MiB; slots 0..8 and 8..16 are the checkpoint's, slots 16..24 the cleaner's
+//! double-write file: slots of 1 MiB, 24 at most; of each three the first and the second are the checkpoint's, the third
+//!          the cleaner's
 //! slot:    one header page of 8 KiB, then up to 127 pages
 //! header:  magic u64 | count u32, crc32c of the page with this field zero u32 | page ids, count * u64 | zeros
 //! ```
@@ -11,7 +12,10 @@
 //!    durable. So a torn page has an intact copy, and of several intact copies the one with the highest page LSN is
 //!    the torn one's.
 //! 2. Restoring is idempotent, and touches only pages that are damaged.
+//! 3. The file has the slots that the largest round so far needed, three at a time, and is filled before they are used: a
+//!    full disk makes rounds smaller and fails no write. A small database keeps three.
 
+use crate::io::TaskMutex;
 use crate::pool::check_page;
 use crate::{FileId, PAGE_BYTES, PageBuf, PageId, PoolError, header};
 use device::File;
@@ -23,59 +27,84 @@ use telemetry::WaitType;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"mill2wr1");
 const SLOT_BYTES: usize = 1 << 20;
-const CHECKPOINT_SLOTS: usize = 8;
-const CLEANER_SLOTS: usize = 8;
+/// Of each area.
+const SLOTS: usize = 8;
 /// Checkpoint rounds that may be under way at a time.
 pub(crate) const CHECKPOINT_AREAS: usize = 2;
-const SLOTS: usize = CHECKPOINT_AREAS * CHECKPOINT_SLOTS + CLEANER_SLOTS;
+const AREAS: usize = CHECKPOINT_AREAS + 1;
 /// Pages that a slot holds.
 pub(crate) const SLOT_PAGES: usize = SLOT_BYTES / PAGE_BYTES - 1;
+
+/// The file, and how many slots it has: whole threes.
+struct Room {
+    file: Arc<dyn File>,
+    slots: TaskMutex<usize>,
+}
+
+impl Room {
+    /// Makes the file so many slots long; how many it has then. Suspends.
+    fn ensure(&self, slots: usize) -> usize {
+        let mut there = self.slots.lock(WaitType::PreemptiveOsFileOps);
+        while *there < slots {
+            let grown = self.file.allocate((*there * SLOT_BYTES) as u64, (AREAS * SLOT_BYTES) as u64);
+            if grown.is_err() {
+                break;
+            }
+            *there += AREAS;
+        }
+        *there
+    }
+}
 
 /// Some slots of the file, and the memory that is written there.
 pub(crate) struct DoubleWrite {
     pub(crate) file: Arc<dyn File>,
-    first_slot: usize,
-    slots: usize,
+    room: Arc<Room>,
+    /// Its slot `i` is the file's `i * AREAS + area`.
+    area: usize,
     /// As large as the largest round so far: a small or idle database keeps little of it.
     buf: AlignedBuf,
 }
 
 impl DoubleWrite {
     /// Pages that one round of the cleaner can take.
-    pub(crate) const CLEANER_PAGES: usize = CLEANER_SLOTS * SLOT_PAGES;
+    pub(crate) const CLEANER_PAGES: usize = SLOTS * SLOT_PAGES;
 
     /// The checkpoint's and the cleaner's.
     pub(crate) fn areas(
         file: Arc<dyn File>,
     ) -> io::Result<([DoubleWrite; CHECKPOINT_AREAS], DoubleWrite)> {
-        let bytes = (SLOTS * SLOT_BYTES) as u64;
         let len = file.len()?;
-        if len < bytes {
-            file.allocate(len, bytes - len)?;
+        let mut slots = len as usize / SLOT_BYTES / AREAS * AREAS;
+        if slots == 0 {
+            file.allocate(0, (AREAS * SLOT_BYTES) as u64)?;
+            slots = AREAS;
         }
-        let area = |first_slot, slots| DoubleWrite {
-            file: file.clone(),
-            first_slot,
-            slots,
-            buf: AlignedBuf::zeroed(0),
+        let room = Arc::new(Room { file: file.clone(), slots: TaskMutex::new(slots) });
+        let area = |area| {
+            let (file, room) = (file.clone(), room.clone());
+            DoubleWrite { file, room, area, buf: AlignedBuf::zeroed(0) }
         };
-        let checkpoint = std::array::from_fn(|i| area(i * CHECKPOINT_SLOTS, CHECKPOINT_SLOTS));
-        Ok((checkpoint, area(CHECKPOINT_AREAS * CHECKPOINT_SLOTS, CLEANER_SLOTS)))
+        Ok((std::array::from_fn(area), area(CHECKPOINT_AREAS)))
     }
 
     /// Pages that one round can take.
     pub(crate) fn capacity(&self) -> usize {
-        self.slots * SLOT_PAGES
+        SLOTS * SLOT_PAGES
     }
 
-    /// Makes the memory for a round of `pages`.
-    pub(crate) fn prepare(&mut self, pages: usize) {
+    /// Makes the memory for a round of `pages`, and the room for the first `doubled` of them; how many of those the file
+    /// has room for: all, or on a full disk those of a slot at least. Suspends.
+    pub(crate) fn prepare(&mut self, pages: usize, doubled: usize) -> usize {
         let whole = pages / SLOT_PAGES * SLOT_BYTES;
         let rest = pages % SLOT_PAGES;
         let bytes = whole + if rest > 0 { (1 + rest) * PAGE_BYTES } else { 0 };
         if self.buf.len() < bytes {
-            self.buf = AlignedBuf::zeroed(bytes.next_power_of_two().min(self.slots * SLOT_BYTES));
+            self.buf = AlignedBuf::zeroed(bytes.next_power_of_two().min(SLOTS * SLOT_BYTES));
         }
+        let slots = doubled.div_ceil(SLOT_PAGES);
+        let there = self.room.ensure(slots * AREAS) / AREAS;
+        doubled.min(there * SLOT_PAGES)
     }
 
     /// Where page `i` of the round lies in the memory.
@@ -118,7 +147,7 @@ impl DoubleWrite {
         ids.chunks(SLOT_PAGES)
             .enumerate()
             .map(|(slot, ids)| {
-                let at = ((self.first_slot + slot) * SLOT_BYTES) as u64;
+                let at = ((slot * AREAS + self.area) * SLOT_BYTES) as u64;
                 (at, &self.buf[slot * SLOT_BYTES..][..(1 + ids.len()) * PAGE_BYTES])
             })
             .collect()

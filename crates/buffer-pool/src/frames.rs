@@ -42,11 +42,12 @@ impl FrameMeta {
     }
 }
 
-/// Bytes populated at a time.
+/// Bytes populated at a time at most.
 const PREFAULT_STEP: usize = 32 << 20;
 /// And in one call of the system: it is milliseconds, as the pages are filled with zeros.
 const PREFAULT_CALL: usize = 2 << 20;
-/// Bytes kept populated ahead of use.
+/// Bytes kept populated ahead of use: as much as is in use, from a call's worth on, and this at most. A pool that holds a
+/// few pages keeps no more than those.
 const PREFAULT_AHEAD: usize = 64 << 20;
 /// Frames of a stretch, at least: a huge page.
 const STRETCH_MIN: usize = (2 << 20) / PAGE_BYTES;
@@ -335,19 +336,19 @@ impl Frames {
             if from >= end || !step() {
                 return;
             }
-            self.populate(from);
+            self.populate(from, PREFAULT_STEP);
         }
     }
 
-    /// One step; others go first now and then.
-    fn populate(&self, from: usize) {
-        for at in (from..from + PREFAULT_STEP).step_by(PREFAULT_CALL) {
+    /// One step of so many bytes; others go first now and then.
+    fn populate(&self, from: usize, bytes: usize) {
+        for at in (from..from + bytes).step_by(PREFAULT_CALL) {
             // A refusal leaves the pages to be touched on first use.
             let _ = self.arena.populate(at, PREFAULT_CALL);
             runtime::task::let_others();
         }
-        let to = (from + PREFAULT_STEP).min(self.count * PAGE_BYTES);
-        let before = self.populated.fetch_max((from + PREFAULT_STEP) as u64, Relaxed) as usize;
+        let to = (from + bytes).min(self.count * PAGE_BYTES);
+        let before = self.populated.fetch_max((from + bytes) as u64, Relaxed) as usize;
         self.tell(to.saturating_sub(before.max(from)));
     }
 
@@ -356,11 +357,13 @@ impl Frames {
         let end = self.count * PAGE_BYTES;
         let ready = self.populated.load(Relaxed) as usize;
         let used = self.used() * PAGE_BYTES;
-        if self.target() < self.count || ready >= end || ready >= used + PREFAULT_AHEAD {
+        let ahead = if used < PREFAULT_CALL { 0 } else { used.min(PREFAULT_AHEAD) };
+        if self.target() < self.count || ready >= end || ready >= used + ahead {
             return false;
         }
         let from = ready.max(used) & !((2 << 20) - 1);
-        self.populate(from);
+        let bytes = ahead.min(PREFAULT_STEP).next_multiple_of(PREFAULT_CALL);
+        self.populate(from, bytes);
         true
     }
 

@@ -236,7 +236,12 @@ impl BufferPool {
             .collect();
         sorted.sort_unstable();
         sorted.dedup_by_key(|(_, _, f)| *f);
-        area.prepare(sorted.len());
+        let doubled = sorted.partition_point(|(imaged, ..)| !imaged);
+        let room = area.prepare(sorted.len(), doubled);
+        if room < doubled {
+            // Those beyond stay dirty; they come with a later round.
+            sorted.truncate(room);
+        }
 
         let mut ids: Vec<PageId> = Vec::with_capacity(sorted.len());
         let mut taken: Vec<u32> = Vec::with_capacity(sorted.len());

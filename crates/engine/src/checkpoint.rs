@@ -11,7 +11,7 @@
 use crate::boot::Boot;
 use crate::{Database, EngineError, Lsn, RecoveryModel};
 use runtime::{clock, task};
-use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*};
 use storage::FileHeader;
 use telemetry::WaitType;
 use transaction::{Bug, planted};
@@ -23,10 +23,41 @@ const REDO_BYTES_PER_S: u64 = 100 << 20;
 /// How often background work looks around, in nanoseconds.
 const ROUND_NS: u64 = 20_000_000;
 const ROUND_BUSY_NS: u64 = 1_000_000;
+/// How many times the pause between rounds doubles while the database is idle: a server may have hundreds of those.
+const IDLE_DOUBLINGS: u32 = 4;
+/// A pool of so many pages or less has nothing to give to others, nor to prepare: its lazy writer may be slow.
+const SMALL_POOL_PAGES: usize = 1024;
 /// How often the lazy writer does: its reserve lasts longer at any rate of inserts.
 const LAZY_ROUND_NS: u64 = 5_000_000;
 /// One in so many frames is kept free.
 const FREE_FRAMES: usize = 64;
+
+/// How long the database's own tasks pause between their rounds.
+#[derive(Default)]
+pub(crate) struct Pauses {
+    background: Pause,
+    lazy_writer: Pause,
+}
+
+/// One task's: longer while rounds find the same as the last one did, and nothing to do.
+#[derive(Default)]
+struct Pause {
+    seen: AtomicU64,
+    idle_rounds: AtomicU32,
+}
+
+impl Pause {
+    /// Until the next round, in nanoseconds, after one that saw the database as `seen`.
+    fn after_round(&self, busy: bool, seen: u64, round_ns: u64) -> u64 {
+        if busy || self.seen.swap(seen, Relaxed) != seen {
+            self.idle_rounds.store(0, Relaxed);
+            return if busy { ROUND_BUSY_NS } else { round_ns };
+        }
+        let rounds = self.idle_rounds.fetch_add(1, Relaxed);
+        // The first few are as before: what waits for a horizon, or for a second look, moves no tail.
+        round_ns << (rounds / 8).min(IDLE_DOUBLINGS)
+    }
+}
 
 impl Database {
     /// CHECKPOINT: writes dirty pages, moves the point from which recovery starts, frees log. Suspends.
@@ -187,7 +218,8 @@ impl Database {
         {
             self.note_error(&format!("a checkpoint failed: {e}"));
         }
-        if busy { ROUND_BUSY_NS } else { ROUND_NS }
+        let tail = self.shared.log.tail().0;
+        self.pause.background.after_round(busy, tail, ROUND_NS)
     }
 
     /// One round of the lazy writer: keeps frames free and touched ahead of need. Returns after how many nanoseconds the
@@ -198,13 +230,16 @@ impl Database {
         }
         self.pool.follow_memory();
         let mut busy = self.pool.prefault_step();
-        let frames = self.pool.stats().frames;
-        match self.pool.evict_some((frames / FREE_FRAMES).max(1)) {
+        let stats = self.pool.stats();
+        match self.pool.evict_some((stats.frames / FREE_FRAMES).max(1)) {
             Ok(n) => busy |= n > 0,
             Err(e) => self.note_error(&format!("the cleaner of the buffer pool: {e}")),
         }
         busy |= self.pool.trim_step();
-        if busy { ROUND_BUSY_NS } else { LAZY_ROUND_NS }
+        let pages = stats.frames.saturating_sub(stats.free);
+        // A large pool counts as another each time.
+        let seen = if pages <= SMALL_POOL_PAGES { pages as u64 } else { clock::now_ns() };
+        self.pause.lazy_writer.after_round(busy, seen, LAZY_ROUND_NS)
     }
 
     /// Drops old versions; at most a tenth of the time, as a long reader may keep very many of them.

@@ -4,6 +4,7 @@
 //! plain mutexes `boot`, `drops`, `trees`, `orphans` (never).
 
 use crate::boot::Boot;
+use crate::checkpoint::Pauses;
 use crate::recovering::Recovering;
 use crate::status::Sessions;
 use crate::tree::{GONE, PendingDrop};
@@ -72,6 +73,7 @@ pub struct Database {
     /// The log's tail when the last checkpoint began.
     pub(crate) checkpointed: AtomicU64,
     pub(crate) checkpoint_wanted: AtomicBool,
+    pub(crate) pause: Pauses,
     pub(crate) checkpoint_log_bytes: u64,
     /// One backup at a time.
     pub(crate) backing_up: TaskMutex<()>,
@@ -139,6 +141,7 @@ impl Database {
             dropping: TaskMutex::new(()),
             checkpointed: AtomicU64::new(shared.log.tail().0),
             checkpoint_wanted: AtomicBool::new(false),
+            pause: Pauses::default(),
             checkpoint_log_bytes,
             backing_up: TaskMutex::new(()),
             backup_needs: AtomicU64::new(u64::MAX),

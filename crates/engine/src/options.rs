@@ -121,8 +121,8 @@ pub struct DbOptions {
     pub log: LogConfig,
     /// Bytes of the buffer pool.
     pub buffer_pool_bytes: u64,
-    /// Bytes of it that are touched at opening; the background touches more ahead of use. First touches run at half a
-    /// gigabyte a second on some machines, so who measures asks for all.
+    /// Bytes of it that are touched at opening; the background touches more ahead of use, as much again as is in use.
+    /// First touches run at half a gigabyte a second on some machines, so who measures asks for all.
     pub prefault_bytes: u64,
     /// NUMA nodes that the pool's frames are spread over; empty: not bound to any.
     pub memory_nodes: Vec<usize>,
@@ -155,7 +155,7 @@ impl Default for DbOptions {
         DbOptions {
             log: LogConfig::default(),
             buffer_pool_bytes: 256 << 20,
-            prefault_bytes: 16 << 20,
+            prefault_bytes: 0,
             memory_nodes: Vec::new(),
             large_pages: false,
             lock_pages: false,

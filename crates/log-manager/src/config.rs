@@ -100,7 +100,7 @@ impl Default for LogConfig {
             write_bytes_max: 1 << 20,
             delayed_ms: 10,
             delayed_bytes: 60 * 1024,
-            vlf_bytes: 64 << 20,
+            vlf_bytes: 8 << 20,
             initial_vlfs: 2,
             max_bytes: None,
             full_wait_ms: 5_000,

@@ -41,6 +41,8 @@ use telemetry::{Counter, LogScope, LogTimes, WaitType, counters, log_timing};
 pub(crate) const QUEUE_DEPTH_MAX: usize = 1024;
 /// Blocks that may be sealed beyond those of the outstanding writes.
 const SEALS_BESIDE: usize = 16;
+/// The file grows by so much at a time at most, or by one VLF.
+const GROWTH_BYTES: u64 = 64 << 20;
 /// Writes whose moments are kept for those who wait.
 pub(crate) const RECENT_WRITES: usize = 256;
 
@@ -370,7 +372,7 @@ impl Core {
         woken.iter().for_each(task::Waker::wake);
     }
 
-    /// Makes the file longer by a VLF; `beyond` the set maximum if need be. False if it may not or cannot.
+    /// Makes the file longer, by a VLF at least; `beyond` the set maximum if need be. False if it may not or cannot.
     pub(crate) fn grow(&self, beyond: bool) -> Result<bool, LogError> {
         if self.growing.swap(true, AcqRel) {
             // Somebody else is at it. Look again when it is done.
@@ -407,12 +409,17 @@ impl Core {
             return false;
         }
         let (from, bytes) = self.next_vlf();
-        // A failure here loses nothing: the stream does not reach so far.
-        if self.file.allocate(from, bytes).is_err() {
-            return false;
+        let max_bytes = self.max_bytes.load(Relaxed);
+        // By half of what it is: a log that is much used soon has its size, a small one stays small.
+        let some = (from / 2).min(GROWTH_BYTES).min(max_bytes.saturating_sub(from)) / bytes;
+        // A failure here loses nothing: the stream does not reach so far. One may fit where several do not.
+        for vlfs in [some, 1] {
+            if vlfs > 0 && self.file.allocate(from, vlfs * bytes).is_ok() {
+                (0..vlfs).for_each(|_| self.vlfs.lock().grown());
+                return true;
+            }
         }
-        self.vlfs.lock().grown();
-        true
+        false
     }
 
     /// See [`crate::Log::note_delayed`].

@@ -6,7 +6,7 @@
 use crate::ring::Ring;
 use device::IoDone;
 use parking_lot::Mutex;
-use runtime::task::Waker;
+use runtime::task::{Bell, Waker};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*, fence};
@@ -18,6 +18,8 @@ pub(crate) struct Signal {
     /// The dedicated writer is asleep, or about to be.
     asleep: AtomicBool,
     sleeper: Mutex<Option<Waker>>,
+    /// Rung while schedulers should poll the log in each turn.
+    pub(crate) bell: Bell,
 }
 
 impl Signal {
@@ -26,6 +28,7 @@ impl Signal {
             attention: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
             sleeper: Mutex::new(None),
+            bell: Bell::new(),
         }
     }
 
@@ -34,6 +37,7 @@ impl Signal {
         if !self.attention.load(Relaxed) {
             self.attention.store(true, Release);
         }
+        self.bell.ring();
         // Pairs with the fence of whoever clears, unlocks or goes to sleep, and then looks again.
         fence(SeqCst);
         if self.asleep.load(Relaxed)

@@ -15,6 +15,9 @@
 //!    (`flush_queue.rs`) each request goes out at once, up to the depth.
 //! 4. One advances at a time (a try-lock): the others leave a signal and go on. Nothing here suspends or waits.
 //! 5. A failed write poisons the log: nothing is submitted or published afterwards.
+//! 6. An idle log costs nothing: with nothing unwritten and nothing under way for a while its bell is hushed, and the
+//!    schedulers glance at it a few hundred times a second. Every signal rings, and so does the first delayed commit:
+//!    `flush_at` is 0 meanwhile. A commit that reads the `flush_at` of before is found by the next glance.
 
 use crate::block::{BlockHeader, RecordHeader, u64_at};
 use crate::core::Core;
@@ -24,7 +27,7 @@ use crate::lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
 use crate::recent::Moments;
 use crate::reservation::Complete;
 use device::Op;
-use runtime::task::{self, Poller, Waker};
+use runtime::task::{self, Bell, Poller, Waker};
 use runtime::{clock, threads};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,6 +41,8 @@ const SMALL_WRITES: usize = 2;
 const PATIENCE: u32 = 500;
 /// How often to try again when the file has no room for what is in the ring.
 const STUCK_NS: u64 = 1_000_000;
+/// As `look_at_ns`: with the next poll, whatever the clock says.
+const AT_ONCE: u64 = 0;
 /// Write timings kept.
 const TIMINGS: usize = 1024;
 
@@ -105,7 +110,15 @@ impl Flusher {
 
 impl Poller for Core {
     fn poll(&self) -> usize {
-        if self.modes.dedicated.load(Relaxed) { 0 } else { self.look_if_due() }
+        if self.modes.dedicated.load(Relaxed) {
+            self.signal.bell.hush();
+            return 0;
+        }
+        self.look_if_due()
+    }
+
+    fn bell(&self) -> Option<&Bell> {
+        Some(&self.signal.bell)
     }
 
     fn next_ns(&self) -> Option<u64> {
@@ -115,8 +128,7 @@ impl Poller for Core {
         if self.signal.is_raised() {
             return Some(clock::now_ns());
         }
-        let unwritten = self.stream.tail() > self.outlook.submitted.load(Relaxed);
-        unwritten.then(|| self.outlook.look_at_ns.load(Relaxed))
+        self.has_unwritten().then(|| self.outlook.look_at_ns.load(Relaxed))
     }
 }
 
@@ -129,10 +141,38 @@ impl Core {
     }
 
     pub(crate) fn look_if_due(&self) -> usize {
-        if self.signal.is_raised() || clock::now_ns() >= self.outlook.look_at_ns.load(Relaxed) {
-            self.drive()
-        } else {
-            0
+        if self.signal.is_raised() {
+            return self.drive();
+        }
+        let look_at_ns = self.outlook.look_at_ns.load(Relaxed);
+        if clock::now_ns() < look_at_ns {
+            return 0;
+        }
+        // What failed looks at no clock, and the end of each write under way raises the signal.
+        let poisoned = self.modes.poisoned.load(Relaxed);
+        if !poisoned && (look_at_ns == AT_ONCE || self.has_unwritten()) {
+            // Its deadline will be soon.
+            self.signal.bell.ring();
+            return self.drive();
+        }
+        if self.signal.bell.is_rung() && self.outlook.outstanding.load(Relaxed) == 0 {
+            self.hush();
+        }
+        0
+    }
+
+    fn has_unwritten(&self) -> bool {
+        self.stream.tail() > self.outlook.submitted.load(Relaxed)
+    }
+
+    /// See promise 6.
+    #[cold]
+    fn hush(&self) {
+        self.outlook.flush_at.store(0, Relaxed);
+        self.signal.bell.hush();
+        fence(SeqCst);
+        if self.signal.is_raised() || self.has_unwritten() {
+            self.signal.bell.ring();
         }
     }
 
@@ -251,7 +291,7 @@ impl Core {
         if target > self.freed.load(Relaxed) {
             // A reader of the ring is at work: it is brief.
             let Some(_pin) = self.ring_pin.try_write() else {
-                f.again_ns = Some(0);
+                f.again_ns = Some(AT_ONCE);
                 return;
             };
             self.freed.store(target, Release);
@@ -341,7 +381,7 @@ impl Core {
                     std::hint::spin_loop();
                     continue;
                 }
-                f.again_ns = Some(0);
+                f.again_ns = Some(AT_ONCE);
             }
             let ready = full.saturating_sub(f.next_block);
             let enough = self.enough(f.in_flight.len());

@@ -11,6 +11,9 @@ use crate::RECORD_HEADER_BYTES;
 use crate::lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
 use std::ptr::NonNull;
 
+/// Bytes at the beginning that are no huge pages.
+const SMALL_BYTES: usize = 2 << 20;
+
 /// Memory for a power of two of blocks.
 pub(crate) struct Ring {
     base: NonNull<u8>,
@@ -40,9 +43,11 @@ impl Ring {
         if base == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
         }
-        // Huge pages make the first way round the ring cheaper. Refused is slower, not wrong.
-        // SAFETY: the range just mapped; advice only.
-        unsafe { libc::madvise(base, bytes, libc::MADV_HUGEPAGE) };
+        // Huge pages make the first way round the ring cheaper; the log of an idle database never leaves its beginning,
+        // which is not worth one. Refused is slower, not wrong.
+        let small = SMALL_BYTES.min(bytes);
+        // SAFETY: a part of the range just mapped; advice only.
+        unsafe { libc::madvise(base.add(small), bytes - small, libc::MADV_HUGEPAGE) };
         let base = NonNull::new(base.cast::<u8>()).expect("mmap gives no null");
         Ok(Ring { base, blocks: (bytes / BLOCK_BYTES) as u64 })
     }

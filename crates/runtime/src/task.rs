@@ -13,17 +13,20 @@
 //! 1. `wake` before `park` leaves a permit, and `park` then returns at once. One permit at most.
 //! 2. `park` may return for no reason. Callers loop.
 //! 3. Pollers ([`register_poller`]) are polled by scheduler loops on every turn; where no scheduler
-//!    runs, by one of the parked plain threads, about every 50 microseconds.
+//!    runs, by one of the parked plain threads, about every 50 microseconds. One whose [`Bell`] is hushed only now
+//!    and then.
 //! 4. Nothing suspends while a [`NoSuspend`] is held.
 //! 5. A loop that counts its steps in a [`Breath`] yields when the quantum is over and hears that its request is to
 //!    stop.
 
+mod bell;
 mod breath;
 mod many;
 mod plain;
 mod pollers;
 mod slot;
 
+pub use bell::Bell;
 pub use breath::{
     Breath, Breathing, CANCELLED, Stopped, Under, append, append_bytes, breathe, breathing, copied,
     in_pieces, is_stopped, let_go, let_others, under,

@@ -3,9 +3,13 @@
 //! Real pollers are global; the pollers of a simulated world belong to its thread. Readers hold a
 //! snapshot and renew it when [`VERSION`] has moved, so a turn of a scheduler takes no lock. A poller
 //! may therefore be polled for a short while after it was unregistered.
+//!
+//! A poller with a [`Bell`] is polled in each turn only while that is rung; while it is hushed, each reader glances at it
+//! every [`GLANCE_NS`]. In a simulated world, which has few, all are polled always.
 
 use super::Wake;
-use crate::sim;
+use super::bell::{self, Bell};
+use crate::{clock, sim};
 use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::os::fd::RawFd;
@@ -28,6 +32,11 @@ pub trait Poller: Send + Sync {
         false
     }
 
+    /// Rung while polling it in each turn is worth while; none: it always is.
+    fn bell(&self) -> Option<&Bell> {
+        None
+    }
+
     /// When this poller next wants a poll by the clock. Sleepers do not sleep past it. (A sleeping
     /// scheduler looks at a poller without a descriptor every few milliseconds anyway.)
     fn next_ns(&self) -> Option<u64> {
@@ -38,6 +47,9 @@ pub trait Poller: Send + Sync {
 /// Names a registered poller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollerId(u64);
+
+/// A hushed poller is polled so often.
+const GLANCE_NS: u64 = 3_000_000;
 
 type List = Arc<Vec<(PollerId, Arc<dyn Poller>)>>;
 
@@ -96,6 +108,11 @@ pub struct Pollers {
     version: u64,
     simulated: bool,
     list: List,
+    /// Indices in `list` of those without a bell.
+    eager: Vec<usize>,
+    /// Indices in `list` by the bell's place.
+    belled: Vec<Option<usize>>,
+    glanced_ns: u64,
 }
 
 impl Pollers {
@@ -116,20 +133,57 @@ impl Pollers {
         } else {
             GLOBAL.lock().clone().unwrap_or_default()
         };
+        self.eager.clear();
+        self.belled.clear();
+        self.glanced_ns = 0;
+        for (at, (_, poller)) in self.list.iter().enumerate() {
+            let place = poller.bell().and_then(Bell::place);
+            match place.filter(|_| !self.simulated) {
+                Some(place) => {
+                    // Whole words.
+                    let len = self.belled.len().max((place / 64 + 1) * 64);
+                    self.belled.resize(len, None);
+                    self.belled[place] = Some(at);
+                }
+                None => self.eager.push(at),
+            }
+        }
         true
     }
 
-    /// Polls each; the work done.
+    /// Polls each that wants it; the work done.
     #[inline]
     pub fn poll(&mut self) -> usize {
         self.refresh();
-        self.list.iter().map(|(_, poller)| poller.poll()).sum()
+        self.poll_known()
     }
 
     /// As [`Self::poll`], over the snapshot as it is.
     #[inline]
-    pub fn poll_known(&self) -> usize {
-        self.list.iter().map(|(_, poller)| poller.poll()).sum()
+    pub fn poll_known(&mut self) -> usize {
+        if !self.belled.is_empty() {
+            let now = clock::now_ns();
+            if now.saturating_sub(self.glanced_ns) >= GLANCE_NS {
+                self.glanced_ns = now;
+                return self.list.iter().map(|(_, poller)| poller.poll()).sum();
+            }
+        }
+        self.awake().map(|poller| poller.poll()).sum()
+    }
+
+    /// Those without a bell, and those whose bell is rung.
+    fn awake(&self) -> impl Iterator<Item = &Arc<dyn Poller>> {
+        let rung = self.belled.chunks(64).enumerate().flat_map(|(at, pollers)| {
+            let mut bits = bell::word(at);
+            std::iter::from_fn(move || {
+                let bit = bits.trailing_zeros() as usize;
+                // A shift by 64 would be none; without a bit there is nothing to clear either.
+                bits &= bits.wrapping_sub(1);
+                pollers.get(bit)
+            })
+        });
+        let all = self.eager.iter().copied().chain(rung.flatten().copied());
+        all.map(|at| &self.list[at].1)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Poller>> {
@@ -142,12 +196,12 @@ impl Pollers {
 
     /// Whether any has something in flight.
     pub fn busy(&self) -> bool {
-        self.iter().any(|p| p.busy())
+        self.awake().any(|p| p.busy())
     }
 
-    /// The earliest moment that a poller asks for.
+    /// The earliest moment that a poller asks for; one that is hushed asks for none.
     pub fn next_ns(&self) -> Option<u64> {
-        self.iter().filter_map(|p| p.next_ns()).min()
+        self.awake().filter_map(|p| p.next_ns()).min()
     }
 }
 
