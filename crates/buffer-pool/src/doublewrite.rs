@@ -46,7 +46,8 @@ impl Room {
     fn ensure(&self, slots: usize) -> usize {
         let mut there = self.slots.lock(WaitType::PreemptiveOsFileOps);
         while *there < slots {
-            let grown = self.file.allocate((*there * SLOT_BYTES) as u64, (AREAS * SLOT_BYTES) as u64);
+            let grown =
+                self.file.allocate((*there * SLOT_BYTES) as u64, (AREAS * SLOT_BYTES) as u64);
             if grown.is_err() {
                 break;
             }

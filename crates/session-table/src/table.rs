@@ -50,7 +50,7 @@ pub struct Table {
 }
 
 impl Clone for Table {
-    /// Millions of rows are copied step by step.
+    /// Millions of rows are copied step by step. One by one: a map that is collected is sorted and built in one breath.
     fn clone(&self) -> Table {
         let mut breath = Breath::new();
         let mut copy = |key: &Key| {
@@ -58,13 +58,19 @@ impl Clone for Table {
             breath.goes_on_by(ROW_STEPS);
             key.clone()
         };
-        let rows = self.rows.iter().map(|(key, row)| (copy(key), row.clone())).collect();
-        let unique = self.unique.iter().map(|unique| Unique {
-            columns: unique.columns.clone(),
-            layout: unique.layout.clone(),
-            keys: unique.keys.iter().map(&mut copy).collect(),
-        });
-        let unique = unique.collect();
+        let mut rows = BTreeMap::new();
+        for (key, row) in &self.rows {
+            rows.insert(copy(key), row.clone());
+        }
+        let mut unique = Vec::with_capacity(self.unique.len());
+        for of in &self.unique {
+            let mut keys = BTreeSet::new();
+            for key in &of.keys {
+                keys.insert(copy(key));
+            }
+            let (columns, layout) = (of.columns.clone(), of.layout.clone());
+            unique.push(Unique { columns, layout, keys });
+        }
         Table {
             def: self.def.clone(),
             rows,
