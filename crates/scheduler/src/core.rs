@@ -8,6 +8,7 @@
 //! | `awake` | owners of one set, counting each other | owners |
 //! | statistics | the owner, load and store | anyone |
 
+use crate::shares::Shares;
 use crate::sleep::Sleeper;
 use crate::task::{Task, TaskInfo};
 use crate::{Config, local};
@@ -47,6 +48,8 @@ pub(crate) struct Core {
     pub online: AtomicBool,
     /// Schedulers of the set that are not asleep. The last to fall asleep watches the pollers.
     pub awake: Arc<AtomicUsize>,
+    /// Of the set.
+    pub shares: Arc<Shares>,
     pub sleeper: Sleeper,
     /// Its sockets.
     pub reactor: Arc<Reactor>,
@@ -131,6 +134,7 @@ impl Core {
         cpu: Option<usize>,
         config: Arc<Config>,
         awake: Arc<AtomicUsize>,
+        shares: Arc<Shares>,
     ) -> io::Result<Arc<Core>> {
         let reactor = Arc::new(Reactor::new()?);
         Ok(Arc::new(Core {
@@ -142,6 +146,7 @@ impl Core {
             asleep: AtomicBool::new(false),
             online: AtomicBool::new(true),
             awake,
+            shares,
             sleeper: Sleeper::new(reactor.clone())?,
             reactor,
             tasks: AtomicUsize::new(0),

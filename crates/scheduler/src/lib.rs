@@ -17,12 +17,14 @@ mod core;
 mod join;
 mod local;
 mod run;
+mod shares;
 pub mod sim;
 mod sleep;
 mod task;
 
 pub use crate::core::{Held, Stats};
 pub use join::{JoinHandle, Panic};
+pub use shares::{FULL_WEIGHT, SHARES_MAX, Shares};
 pub use task::{TaskInfo, TaskState, Usage};
 
 use crate::core::{Core, Spawn};
@@ -97,6 +99,16 @@ pub fn usage() -> Usage {
     local::with_account(|account| account.own_usage()).unwrap_or_default()
 }
 
+/// From here on the running task's turns are those of this group: see [`Shares`].
+pub fn set_group(group: usize) {
+    local::with_core(|l, core| l.change_group(core, group));
+}
+
+/// The running task's group; 0 on a thread that is no scheduler's.
+pub fn group() -> usize {
+    local::with_account(|account| account.group()).unwrap_or(0)
+}
+
 /// Which scheduler of its set the caller runs on.
 pub fn current() -> Option<usize> {
     local::current_index()
@@ -107,6 +119,7 @@ pub struct Schedulers {
     cores: Vec<Arc<Core>>,
     threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
     next: AtomicUsize,
+    shares: Arc<Shares>,
     /// Of [`sim`]: many instances of a run share them, one after the other, so `stop` does nothing.
     simulated: bool,
 }
@@ -123,9 +136,13 @@ impl Schedulers {
         };
         let count = config.count.unwrap_or(cpus.len()).clamp(1, runtime::task::MAX_SLOTS / 2);
         let awake = Arc::new(AtomicUsize::new(count));
+        let shares = Arc::new(Shares::default());
         let config = Arc::new(config);
         let cores = (0..count)
-            .map(|i| Core::new(i, Some(cpus[i % cpus.len()]), config.clone(), awake.clone()))
+            .map(|i| {
+                let cpu = Some(cpus[i % cpus.len()]);
+                Core::new(i, cpu, config.clone(), awake.clone(), shares.clone())
+            })
             .collect::<io::Result<Vec<_>>>()?;
         let mut running = Vec::new();
         for core in &cores {
@@ -138,7 +155,8 @@ impl Schedulers {
             })?);
         }
         let next = AtomicUsize::new(0);
-        Ok(Arc::new(Schedulers { cores, threads: Mutex::new(running), next, simulated: false }))
+        let threads = Mutex::new(running);
+        Ok(Arc::new(Schedulers { cores, threads, next, shares, simulated: false }))
     }
 
     /// Starts a task on scheduler `on`, or on the one with the fewest tasks of those online. After [`Self::stop`] the
@@ -193,6 +211,11 @@ impl Schedulers {
     pub fn least_loaded_of(&self, may: impl Fn(usize) -> bool) -> Option<usize> {
         let chosen = self.cores.iter().filter(|core| may(core.index));
         chosen.min_by_key(|core| core.tasks.load(Relaxed)).map(|core| core.index)
+    }
+
+    /// How groups of tasks share the CPU. A simulation takes no notice.
+    pub fn shares(&self) -> &Arc<Shares> {
+        &self.shares
     }
 
     /// How many schedulers there are.

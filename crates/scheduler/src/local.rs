@@ -1,11 +1,14 @@
 //! The part of a scheduler that only its own OS thread touches: run queue, slab, timers, switching.
 //!
+//! The run queue is first come, first served; where groups share the CPU by weight it is [`Turns`] ([`crate::shares`]).
+//!
 //! Invariants:
-//! 1. A task is at most once in the run queue.
+//! 1. A task is at most once in the run queue, whichever.
 //! 2. No borrow of this state is held across a switch: every method ends its borrows before.
 //! 3. `yielder` belongs to the running coroutine, and is only used by it.
 
 use crate::core::{Core, Counts, Spawn};
+use crate::shares::Turns;
 use crate::task::{PARKED, PERMIT, Task};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -56,6 +59,7 @@ struct Running {
 pub(crate) struct Local {
     core: RefCell<Option<Arc<Core>>>,
     queue: RefCell<VecDeque<u32>>,
+    turns: RefCell<Turns>,
     slab: RefCell<Vec<Option<Slot>>>,
     free: RefCell<Vec<u32>>,
     stacks: RefCell<Vec<DefaultStack>>,
@@ -78,6 +82,7 @@ thread_local! {
         Local {
             core: RefCell::new(None),
             queue: RefCell::new(VecDeque::new()),
+            turns: RefCell::new(Turns::NONE),
             slab: RefCell::new(Vec::new()),
             free: RefCell::new(Vec::new()),
             stacks: RefCell::new(Vec::new()),
@@ -131,6 +136,7 @@ pub(crate) fn uninstall() -> usize {
             }
         }
         l.queue.borrow_mut().clear();
+        l.turns.borrow_mut().clear();
         l.free.borrow_mut().clear();
         l.timers.borrow_mut().clear();
         l.device_waiters.set(0);
@@ -147,7 +153,7 @@ pub(crate) fn enqueue_if_home(core: &Core, index: u32) -> bool {
     if !std::ptr::eq(HOME.get(), core) {
         return false;
     }
-    with(|l| l.queue.borrow_mut().push_back(index));
+    with(|l| l.enqueue(core, index));
     true
 }
 
@@ -165,6 +171,16 @@ pub(crate) fn begin_here(spawn: Spawn) {
 pub(crate) fn with_account<R>(f: impl FnOnce(&crate::task::Account) -> R) -> Option<R> {
     let (_, task) = with(Local::current)?;
     Some(f(&task.account))
+}
+
+/// For the calling thread's scheduler, if it is one.
+pub(crate) fn with_core(f: impl FnOnce(&Local, &Core)) {
+    with(|l| {
+        let core = l.core.borrow().clone();
+        if let Some(core) = core {
+            f(l, &core);
+        }
+    });
 }
 
 /// The index of the calling thread's scheduler.
@@ -193,8 +209,32 @@ fn is_device_wait(wait: WaitType) -> bool {
 }
 
 impl Local {
+    /// Tasks that could run now.
     pub fn runnable(&self) -> usize {
-        self.queue.borrow().len()
+        self.queue.borrow().len() + self.turns.borrow().ready(clock::now_ns)
+    }
+
+    /// Puts a task behind the others: all, or those of its group.
+    fn enqueue(&self, core: &Core, index: u32) {
+        if !core.shares.is_on() || self.chance.borrow().is_some() {
+            self.queue.borrow_mut().push_back(index);
+            return;
+        }
+        let slab = self.slab.borrow();
+        let group = slab[index as usize].as_ref().map_or(0, |slot| slot.task.account.group());
+        self.turns.borrow_mut().push(&core.shares, group, index);
+    }
+
+    /// The running task's work is another group's from here on.
+    pub fn change_group(&self, core: &Core, group: usize) {
+        let Some((_, task)) = self.current() else { return };
+        task.account.set_group(group);
+        if core.shares.is_on() {
+            let now = clock::now_ns();
+            let mut turns = self.turns.borrow_mut();
+            turns.ended(&core.shares, now);
+            turns.started(group, now);
+        }
     }
 
     pub fn live_tasks(&self) -> usize {
@@ -237,7 +277,7 @@ impl Local {
             parks: 0,
             timed_out: false,
         });
-        self.queue.borrow_mut().push_back(index);
+        self.enqueue(core, index);
     }
 
     fn keep_stack(&self, stack: DefaultStack) {
@@ -247,8 +287,12 @@ impl Local {
         }
     }
 
-    fn next(&self) -> Option<u32> {
+    fn next(&self, core: &Core) -> Option<u32> {
+        // What was queued before groups counted, or after, goes first.
         let mut queue = self.queue.borrow_mut();
+        if queue.is_empty() && !self.turns.borrow().is_empty() {
+            return self.turns.borrow_mut().pop(&core.shares, clock::now_ns());
+        }
         match &mut *self.chance.borrow_mut() {
             Some(chance) if queue.len() > 1 => {
                 let at = chance.below(queue.len() as u64) as usize;
@@ -261,7 +305,7 @@ impl Local {
 
     /// Runs the next task until it suspends or ends; false if none is runnable.
     pub fn run_next(&self, core: &Arc<Core>) -> bool {
-        let Some(index) = self.next() else { return false };
+        let Some(index) = self.next(core) else { return false };
         let mut coroutine = {
             let mut slab = self.slab.borrow_mut();
             let Some(slot) = &mut slab[index as usize] else {
@@ -283,8 +327,16 @@ impl Local {
         }
         Counts::add(&core.counts.switches, 1);
         counters::add(Counter::ContextSwitches, 1);
+        if core.shares.is_on() {
+            let running = self.running.borrow();
+            let group = running.as_ref().map_or(0, |running| running.task.account.group());
+            self.turns.borrow_mut().started(group, clock::now_ns());
+        }
         let result = coroutine.resume(());
         let running = self.running.borrow_mut().take();
+        if core.shares.is_on() {
+            self.turns.borrow_mut().ended(&core.shares, clock::now_ns());
+        }
         match result {
             CoroutineResult::Yield(()) => {
                 if let Some(slot) = &mut self.slab.borrow_mut()[index as usize] {
@@ -378,6 +430,25 @@ impl Local {
         self.last_sockets_ns.set(clock::now_ns());
     }
 
+    /// Whether the running task should let another pool's go first before its quantum is over. Hears the sockets first:
+    /// what a light pool is to give way to may be on its way only.
+    fn gives_way(&self, now: u64) -> bool {
+        let core = self.core.borrow();
+        let Some(core) = core.as_ref().filter(|core| core.shares.is_on()) else { return false };
+        if !self.turns.borrow().is_light(&core.shares) {
+            return false;
+        }
+        if !core.reactor.is_empty() {
+            core.reactor.poll();
+        }
+        core.has_mail() || self.turns.borrow().gives_way(&core.shares, now)
+    }
+
+    /// When a task may run again that its pool's cap holds back.
+    pub fn next_turn_ns(&self) -> Option<u64> {
+        self.turns.borrow().next_ns()
+    }
+
     fn current(&self) -> Option<(u32, Arc<Task>)> {
         self.running.borrow().as_ref().map(|r| (r.index, r.task.clone()))
     }
@@ -448,8 +519,8 @@ impl TaskHooks for Hooks {
         let (index, task) = must_be_a_task(with(Local::current));
         let began = clock::stat_ns();
         with(|l| {
-            l.queue.borrow_mut().push_back(index);
             if let Some(core) = &*l.core.borrow() {
+                l.enqueue(core, index);
                 Counts::add(&core.counts.yields, 1);
             }
         });
@@ -482,6 +553,9 @@ impl TaskHooks for Hooks {
                 {
                     pollers.poll_known();
                 }
+                if l.gives_way(now) {
+                    return true;
+                }
             }
             let ends = l.quantum_ends_ns.get();
             if ends == 0 || now < ends {
@@ -497,7 +571,7 @@ impl TaskHooks for Hooks {
                 if !core.reactor.is_empty() {
                     core.reactor.poll();
                 }
-                core.has_mail() || l.runnable() > 0
+                core.has_mail() || l.runnable() > 0 || l.gives_way(now)
             })
         });
         if yields {

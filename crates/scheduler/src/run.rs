@@ -106,7 +106,7 @@ impl Turn<'_> {
         if work > 0 {
             Counts::add(&self.core.counts.polled, work as u64);
         }
-        self.next_timer_ns = l.fire_timers();
+        self.next_timer_ns = [l.fire_timers(), l.next_turn_ns()].into_iter().flatten().min();
         found || work > 0 || l.runnable() > 0
     }
 

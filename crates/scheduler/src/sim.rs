@@ -83,7 +83,8 @@ pub fn run_with_outcome<T: Send + 'static>(
     let guard = world::enter(seed);
     let began = clock::now_ns();
     let config = Arc::new(Config::default());
-    let core = match Core::new(0, None, config, Arc::new(AtomicUsize::new(1))) {
+    let shares = Arc::new(crate::Shares::default());
+    let core = match Core::new(0, None, config, Arc::new(AtomicUsize::new(1)), shares.clone()) {
         Ok(core) => core,
         Err(error) => stdx::fatal!("no descriptors for a simulation: {error}"),
     };
@@ -92,6 +93,7 @@ pub fn run_with_outcome<T: Send + 'static>(
         cores: vec![core.clone()],
         threads: Default::default(),
         next: AtomicUsize::new(0),
+        shares,
         simulated: true,
     });
     SCHEDULERS.set(Some(schedulers.clone()));

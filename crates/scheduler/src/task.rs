@@ -42,6 +42,8 @@ pub(crate) struct Task {
 pub(crate) struct Account {
     /// Whose work it does; 0: nobody's.
     session: AtomicU32,
+    /// Whose turn it waits for: see [`crate::shares`].
+    group: AtomicU32,
     began_ns: u64,
     /// Since when it has the CPU; 0: it has not.
     on_ns: AtomicU64,
@@ -110,6 +112,7 @@ impl Account {
     fn new() -> Account {
         Account {
             session: AtomicU32::new(0),
+            group: AtomicU32::new(0),
             began_ns: clock::now_ns(),
             on_ns: AtomicU64::new(0),
             cpu_ns: AtomicU64::new(0),
@@ -125,6 +128,14 @@ impl Account {
 
     pub fn set_session(&self, session: u32) {
         self.session.store(session, Relaxed);
+    }
+
+    pub fn set_group(&self, group: usize) {
+        self.group.store(group as u32, Relaxed);
+    }
+
+    pub fn group(&self) -> usize {
+        self.group.load(Relaxed) as usize
     }
 
     pub fn session(&self) -> Option<u32> {
