@@ -95,6 +95,7 @@ pub(crate) fn check(statement: &ast::Statement, native: bool) -> Result<()> {
             ast::RareStatement::BeginDistributed => "BEGIN TRANSACTION",
             ast::RareStatement::SetUser { .. } => "SETUSER",
             ast::RareStatement::Shutdown { .. } => "SHUTDOWN",
+            ast::RareStatement::Governor(_) => "ALTER",
         },
         _ => "ALTER",
     };

@@ -74,7 +74,9 @@ mod xml;
 pub use error::BindError;
 pub use expr::constant;
 pub use names::{AliasType, LostSynonym, Names, ObjectName, Settings};
-pub use native::{NATIVE, has_option, is_native, native_references, text_has_option};
+pub use native::{
+    NATIVE, has_option, is_classifier, is_native, native_references, text_has_option,
+};
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::{OPENJSON, OPENXML};
 pub use shape::Source;

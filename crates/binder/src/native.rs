@@ -33,6 +33,15 @@ pub fn has_option(def: &ProcedureDef, option: &str) -> bool {
     text_has_option(&def.text, def.quoted_identifier, option)
 }
 
+/// May it say whose workload group a session is in: schema-bound, without parameters, of type sysname?
+pub fn is_classifier(def: &ProcedureDef) -> bool {
+    let Some(S::CreateFunction(create)) = kept::definition(def) else { return false };
+    let ast::FunctionReturns::Scalar { ty, .. } = &create.returns else { return false };
+    create.parameters.is_empty()
+        && ty.name == "sysname"
+        && create.options.iter().any(|option| option == "SCHEMABINDING")
+}
+
 /// Has a module of that text it?
 pub fn text_has_option(text: &str, quoted_identifier: bool, option: &str) -> bool {
     let has = |options: &[String]| options.iter().any(|o| o == option);

@@ -18,6 +18,7 @@ mod create;
 mod ddl_events;
 mod def;
 mod error;
+mod governor;
 mod identity;
 mod index;
 mod index_options;
@@ -57,6 +58,9 @@ pub use def::{
     same_name,
 };
 pub use error::CatalogError;
+pub use governor::{
+    DEFAULT as DEFAULT_GROUP, GovernorDef, GroupDef, INTERNAL as INTERNAL_GROUP, PoolDef,
+};
 pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX};
 pub use index_options::{Compression, IndexOptions, IndexOptionsChange};
 pub use mask::mask_of;

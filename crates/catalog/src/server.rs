@@ -6,6 +6,7 @@
 
 use crate::catalog::in_transaction;
 use crate::def::*;
+use crate::governor::GovernorDef;
 use crate::principals::{self, Scope};
 use crate::system::{Cells, MasterTables, SecurityTables, corrupt};
 use crate::{CatalogError, Database, Txn};
@@ -23,13 +24,15 @@ const FIRST_DATABASE_ID: i32 = 5;
 
 /// The databases of an instance. Ids: master 1, tempdb 2, users from 5.
 pub struct ServerCatalog {
-    master: Arc<Database>,
-    tables: MasterTables,
+    pub(crate) master: Arc<Database>,
+    pub(crate) tables: MasterTables,
     list: RwLock<BTreeMap<i32, Arc<DatabaseDef>>>,
     changing: AtomicBool,
     security: SecurityTables,
     /// Held for look-ups and publication only.
     directory: RwLock<Arc<Directory>>,
+    /// Held for look-ups and publication only.
+    pub(crate) governor: RwLock<Arc<GovernorDef>>,
     /// Transactions over several databases that were decided to commit, and those of them that have done so everywhere.
     decisions: Mutex<Decisions>,
     /// Version of `directory`, for whoever caches what it has decided.
@@ -47,7 +50,7 @@ struct Decisions {
 const NO_DATABASE: i32 = 0;
 
 /// Ends a change, also on an error.
-struct Changing<'a>(&'a AtomicBool);
+pub(crate) struct Changing<'a>(&'a AtomicBool);
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
@@ -78,6 +81,7 @@ impl ServerCatalog {
             let number = u128::from_str_radix(&cells.text()?, 16);
             decisions.made.insert(number.map_err(|_| corrupt("a decision without a number"))?);
         }
+        let governor = GovernorDef::load(&tables, &mut txn)?;
         let security = SecurityTables::new(master);
         let directory = principals::load(&security, &mut txn, Scope::Server)?;
         txn.end_statement();
@@ -90,6 +94,7 @@ impl ServerCatalog {
             tables,
             list: RwLock::new(list),
             changing: AtomicBool::new(false),
+            governor: RwLock::new(Arc::new(governor)),
             decisions: Mutex::new(decisions),
         })
     }
@@ -170,7 +175,7 @@ impl ServerCatalog {
         }
     }
 
-    fn change(&self) -> Changing<'_> {
+    pub(crate) fn change(&self) -> Changing<'_> {
         while self.changing.swap(true, Ordering::Acquire) {
             runtime::task::sleep_ns(1_000_000, WaitType::SleepTask);
         }

@@ -2,3 +2,4 @@
 
 mod backup;
 mod control;
+mod governor;

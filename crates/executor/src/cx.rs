@@ -114,6 +114,10 @@ pub trait Environment {
     fn workspace(&self) -> Option<Arc<Workspace>> {
         None
     }
+    /// What its workload group lets it have.
+    fn bounds(&self) -> crate::Bounds {
+        crate::Bounds::default()
+    }
     /// The session's number.
     fn session(&self) -> u32 {
         0
@@ -429,7 +433,7 @@ impl<'a> Cx<'a> {
                     Some(workspace) => workspace.memory.clone(),
                     None => MemoryPool::new(UNSHARED_BYTES),
                 };
-                let grant = pool.acquire(session, self.cancel)?;
+                let grant = pool.acquire(session, self.env.bounds(), self.cancel)?;
                 self.keep().grant.insert(grant).clone()
             }
         };

@@ -4,9 +4,14 @@
 //! served, under RESOURCE_SEMAPHORE (8645 when it takes too long). A grant grows on demand and without waiting, up to
 //! a share of the pool; where it may not, the operator spills, or the statement fails with 701 if it cannot.
 //!
-//! Invariants: granted bytes never exceed the pool; nobody's grant grows while somebody waits for his first; a part of
-//! the pool is kept for first grants. Each grant goes back when its statement ends, however it ends.
+//! Resource Governor divides it: a workload group says how much one of its statements may have, and a resource pool how
+//! much all of its statements together ([`Bounds`]). Who waits because his resource pool is full holds up nobody of
+//! another one.
+//!
+//! Invariants: granted bytes never exceed the pool, nor those of a resource pool its part (but after it was made smaller);
+//! nobody's grant grows while somebody waits for his first; a part of the pool is kept for first grants. Each grant goes back when its statement ends, however it ends.
 
+use crate::Bounds;
 use crate::cx::cancelled;
 use crate::message::SqlError;
 use parking_lot::Mutex;
@@ -20,8 +25,6 @@ use telemetry::WaitType;
 pub(crate) const FREE_BYTES: usize = 128 << 10;
 /// The first grant, in bytes, or the pool's share if that is less.
 const FIRST_BYTES: usize = 1 << 20;
-/// One statement has at most a quarter of the pool (REQUEST_MAX_MEMORY_GRANT_PERCENT = 25).
-const SHARE: usize = 4;
 /// This part of the pool is kept for first grants.
 const KEPT: usize = 16;
 /// The least that a grant grows by, in bytes, if there is as much.
@@ -44,15 +47,43 @@ pub struct MemoryPool {
 struct State {
     granted: usize,
     next: u64,
-    waiting: VecDeque<(u64, Waker)>,
+    waiting: VecDeque<Waiting>,
     rows: BTreeMap<u64, Arc<Row>>,
     timeouts: u64,
+    /// By resource pool.
+    pools: BTreeMap<i32, OfPool>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    id: u64,
+    pool: i32,
+    waker: Waker,
+}
+
+#[derive(Debug, Default)]
+struct OfPool {
+    granted: usize,
+    grants: u64,
+    timeouts: u64,
+}
+
+impl State {
+    /// Nobody of that resource pool waits before.
+    fn is_first(&self, pool: i32, id: Option<u64>) -> bool {
+        self.waiting.iter().find(|w| w.pool == pool).is_none_or(|w| Some(w.id) == id)
+    }
+
+    fn granted_of(&self, pool: i32) -> usize {
+        self.pools.get(&pool).map_or(0, |of| of.granted)
+    }
 }
 
 /// What is known of one grant, or of a request for one.
 #[derive(Debug, Default)]
 struct Row {
     session: u32,
+    pool: i32,
     requested_ns: u64,
     /// 0 while it waits.
     granted_ns: AtomicUsize,
@@ -65,6 +96,8 @@ struct Row {
 #[derive(Clone, Debug)]
 pub struct GrantRow {
     pub session: u32,
+    /// Id of the resource pool.
+    pub pool: i32,
     pub requested_ns: u64,
     /// None while it waits.
     pub granted_ns: Option<u64>,
@@ -99,9 +132,24 @@ impl MemoryPool {
         self.size.load(Relaxed)
     }
 
-    /// The most that one statement may have.
-    fn share(&self) -> usize {
-        self.size() / SHARE
+    /// The most that the statements of a resource pool may have together.
+    fn part(&self, bounds: &Bounds) -> usize {
+        self.size() / 100 * bounds.pool_percent as usize
+    }
+
+    /// The most that one statement may have: a quarter as a rule.
+    fn share(&self, bounds: &Bounds) -> usize {
+        self.part(bounds) / 100 * bounds.grant_percent as usize
+    }
+
+    /// Grants and time-outs of a resource pool since the start.
+    pub fn counts_of(&self, pool: i32) -> (u64, u64) {
+        self.state.lock().pools.get(&pool).map_or((0, 0), |of| (of.grants, of.timeouts))
+    }
+
+    fn fits(&self, state: &State, bounds: &Bounds, bytes: usize) -> bool {
+        state.granted + bytes <= self.size()
+            && state.granted_of(bounds.pool) + bytes <= self.part(bounds)
     }
 
     /// A first grant. Waits; 8645, or the error of a cancelled statement. A statement that has a grant already and runs
@@ -110,42 +158,48 @@ impl MemoryPool {
     pub(crate) fn acquire(
         self: &Arc<Self>,
         session: u32,
+        bounds: Bounds,
         cancel: &AtomicBool,
     ) -> Result<Arc<Grant>, SqlError> {
         let begun = runtime::clock::now_ns();
-        let bytes = FIRST_BYTES.min(self.share());
-        let row = Arc::new(Row { session, requested_ns: begun, ..Row::default() });
+        let bytes = FIRST_BYTES.min(self.share(&bounds));
+        let pool = bounds.pool;
+        let row = Arc::new(Row { session, pool, requested_ns: begun, ..Row::default() });
         let id = {
             let mut state = self.state.lock();
             let id = state.next;
             state.next += 1;
             state.rows.insert(id, row.clone());
-            if state.waiting.is_empty() && state.granted + bytes <= self.size() {
-                return Ok(self.give(&mut state, id, row, bytes));
+            if state.is_first(pool, None) && self.fits(&state, &bounds, bytes) {
+                return Ok(self.give(&mut state, id, row, bounds, bytes));
             }
-            state.waiting.push_back((id, task::current_waker()));
+            state.waiting.push_back(Waiting { id, pool, waker: task::current_waker() });
             id
         };
         loop {
             let now = runtime::clock::now_ns();
             task::park(WaitType::ResourceSemaphore, Some(now + LOOK_NS));
             let mut state = self.state.lock();
-            let first = state.waiting.front().is_some_and(|(front, _)| *front == id);
-            if first && state.granted + bytes <= self.size() {
-                state.waiting.pop_front();
-                let grant = self.give(&mut state, id, row, bytes);
+            if state.is_first(pool, Some(id)) && self.fits(&state, &bounds, bytes) {
+                state.waiting.retain(|other| other.id != id);
+                let grant = self.give(&mut state, id, row, bounds, bytes);
                 wake_first(&state);
                 return Ok(grant);
             }
             let stopped = cancel.load(Relaxed);
-            let late = runtime::clock::now_ns().saturating_sub(begun) >= self.timeout_ns;
+            let timeout_ns = match bounds.grant_timeout_ns {
+                0 => self.timeout_ns,
+                said => said,
+            };
+            let late = runtime::clock::now_ns().saturating_sub(begun) >= timeout_ns;
             if stopped || late {
-                state.waiting.retain(|(other, _)| *other != id);
+                state.waiting.retain(|other| other.id != id);
                 state.rows.remove(&id);
                 state.timeouts += late as u64;
+                state.pools.entry(pool).or_default().timeouts += late as u64;
                 wake_first(&state);
                 drop(state);
-                return Err(if stopped { cancelled() } else { timed_out() });
+                return Err(if stopped { cancelled() } else { timed_out(&bounds) });
             }
         }
     }
@@ -155,12 +209,16 @@ impl MemoryPool {
         state: &mut State,
         id: u64,
         row: Arc<Row>,
+        bounds: Bounds,
         bytes: usize,
     ) -> Arc<Grant> {
         state.granted += bytes;
+        let of_pool = state.pools.entry(bounds.pool).or_default();
+        of_pool.granted += bytes;
+        of_pool.grants += 1;
         row.granted.store(bytes, Relaxed);
         row.granted_ns.store(runtime::clock::now_ns().max(1) as usize, Relaxed);
-        Arc::new(Grant { pool: self.clone(), id, row })
+        Arc::new(Grant { pool: self.clone(), id, row, bounds })
     }
 
     /// Every grant and request.
@@ -168,6 +226,7 @@ impl MemoryPool {
         let state = self.state.lock();
         let row = |row: &Arc<Row>| GrantRow {
             session: row.session,
+            pool: row.pool,
             requested_ns: row.requested_ns,
             granted_ns: Some(row.granted_ns.load(Relaxed) as u64).filter(|ns| *ns > 0),
             granted_bytes: row.granted.load(Relaxed),
@@ -192,19 +251,20 @@ impl MemoryPool {
     }
 }
 
+/// Those who wait first, each in his resource pool.
 fn wake_first(state: &State) {
-    if let Some((_, waker)) = state.waiting.front() {
-        waker.wake();
+    for waiting in state.waiting.iter().filter(|w| state.is_first(w.pool, Some(w.id))) {
+        waiting.waker.wake();
     }
 }
 
-fn timed_out() -> SqlError {
-    SqlError::new(
-        8645,
-        17,
-        "A timeout occurred while waiting for memory resources to execute the query in resource pool 'default' (2). \
-         Rerun the query.",
-    )
+fn timed_out(bounds: &Bounds) -> SqlError {
+    let text = format!(
+        "A timeout occurred while waiting for memory resources to execute the query in resource pool '{}' ({}). Rerun \
+         the query.",
+        bounds.pool_name, bounds.pool
+    );
+    SqlError::new(8645, 17, text)
 }
 
 /// What one statement may hold, all its branches together.
@@ -213,6 +273,7 @@ pub(crate) struct Grant {
     pool: Arc<MemoryPool>,
     id: u64,
     row: Arc<Row>,
+    bounds: Bounds,
 }
 
 impl Grant {
@@ -248,13 +309,16 @@ impl Grant {
             return true;
         }
         let room = (pool.size() - pool.size() / KEPT).saturating_sub(state.granted);
-        let room = room.min(pool.share().saturating_sub(granted));
+        let room = room.min(pool.share(&self.bounds).saturating_sub(granted));
+        let of_pool = pool.part(&self.bounds).saturating_sub(state.granted_of(self.bounds.pool));
+        let room = room.min(of_pool);
         let least = used - granted;
         if !state.waiting.is_empty() || room < least {
             return false;
         }
         let more = least.max(granted / 2).max(GROWTH_BYTES).min(room);
         state.granted += more;
+        state.pools.entry(self.bounds.pool).or_default().granted += more;
         self.row.granted.store(granted + more, Relaxed);
         true
     }
@@ -263,7 +327,9 @@ impl Grant {
 impl Drop for Grant {
     fn drop(&mut self) {
         let mut state = self.pool.state.lock();
-        state.granted -= self.row.granted.load(Relaxed);
+        let granted = self.row.granted.load(Relaxed);
+        state.granted -= granted;
+        state.pools.entry(self.bounds.pool).or_default().granted -= granted;
         state.rows.remove(&self.id);
         wake_first(&state);
     }
@@ -277,7 +343,7 @@ mod tests {
     fn a_grant_grows_to_its_share_and_goes_back() {
         let pool = MemoryPool::new(64 << 20);
         let cancel = AtomicBool::new(false);
-        let grant = pool.acquire(51, &cancel).unwrap();
+        let grant = pool.acquire(51, Bounds::default(), &cancel).unwrap();
         assert!(grant.take(10 << 20));
         assert!(!grant.take(7 << 20), "a quarter of the pool is 16 MiB");
         assert!(grant.take(6 << 20));
@@ -295,9 +361,10 @@ mod tests {
         let pool = MemoryPool::new(1 << 20);
         let cancel = AtomicBool::new(false);
         // Four have a quarter each; the fifth waits.
-        let mut four: Vec<_> = (0..4).map(|i| pool.acquire(i, &cancel).unwrap()).collect();
+        let mut four: Vec<_> =
+            (0..4).map(|i| pool.acquire(i, Bounds::default(), &cancel).unwrap()).collect();
         std::thread::scope(|scope| {
-            let fifth = scope.spawn(|| pool.acquire(5, &cancel).map(drop));
+            let fifth = scope.spawn(|| pool.acquire(5, Bounds::default(), &cancel).map(drop));
             while pool.figures().waiters == 0 {
                 std::thread::yield_now();
             }
@@ -308,13 +375,40 @@ mod tests {
     }
 
     #[test]
+    fn a_resource_pool_has_its_part_and_holds_up_no_other() {
+        let pool = MemoryPool::new(100 << 20);
+        let cancel = AtomicBool::new(false);
+        let small = Bounds { pool: 256, pool_percent: 2, grant_percent: 50, ..Bounds::default() };
+        let bytes = (100 << 20) / 100;
+        let first = pool.acquire(51, small.clone(), &cancel).unwrap();
+        assert!(first.take(bytes));
+        assert!(!first.take(bytes), "half of two percent is one");
+        let _second = pool.acquire(52, small.clone(), &cancel).unwrap();
+        std::thread::scope(|scope| {
+            let third = scope.spawn(|| pool.acquire(53, small.clone(), &cancel).map(drop));
+            while pool.figures().waiters == 0 {
+                std::thread::yield_now();
+            }
+            drop(pool.acquire(54, Bounds::default(), &cancel).unwrap());
+            drop(first);
+            third.join().unwrap().unwrap();
+        });
+        assert_eq!(pool.counts_of(256), (3, 0));
+        assert_eq!(pool.counts_of(2), (1, 0));
+    }
+
+    #[test]
     fn a_wait_ends_with_8645_or_with_the_statement() {
         let pool = MemoryPool::with_timeout(1 << 20, 1);
         let cancel = AtomicBool::new(false);
-        let _four: Vec<_> = (0..4).map(|i| pool.acquire(i, &cancel).unwrap()).collect();
-        assert_eq!(pool.acquire(5, &cancel).unwrap_err().number, 8645);
+        let _four: Vec<_> =
+            (0..4).map(|i| pool.acquire(i, Bounds::default(), &cancel).unwrap()).collect();
+        assert_eq!(pool.acquire(5, Bounds::default(), &cancel).unwrap_err().number, 8645);
         cancel.store(true, Relaxed);
-        assert_eq!(pool.acquire(6, &cancel).unwrap_err().number, crate::cx::CANCELLED);
+        assert_eq!(
+            pool.acquire(6, Bounds::default(), &cancel).unwrap_err().number,
+            crate::cx::CANCELLED
+        );
         assert_eq!((pool.figures().waiters, pool.figures().timeouts), (0, 2));
     }
 }

@@ -25,6 +25,36 @@ pub struct Workspace {
     cost_threshold: AtomicI64,
 }
 
+/// What Resource Governor lets the statements of a request have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// MAX_DOP; 0: no bound.
+    pub max_degree: u32,
+    /// REQUEST_MAX_MEMORY_GRANT_PERCENT: of the memory that its pool may have for queries.
+    pub grant_percent: u32,
+    /// REQUEST_MEMORY_GRANT_TIMEOUT_SEC in ns; 0: the server's.
+    pub grant_timeout_ns: u64,
+    /// The id of its resource pool, and its name.
+    pub pool: i32,
+    pub pool_name: Arc<str>,
+    /// MAX_MEMORY_PERCENT of the pool: what the grants of its statements may be together, of all memory for queries.
+    pub pool_percent: u32,
+}
+
+impl Default for Bounds {
+    /// The group and the pool `default`, as they are at first.
+    fn default() -> Bounds {
+        Bounds {
+            max_degree: 0,
+            grant_percent: 25,
+            grant_timeout_ns: 0,
+            pool: 2,
+            pool_name: "default".into(),
+            pool_percent: 100,
+        }
+    }
+}
+
 /// SQL Server's default of 'cost threshold for parallelism'.
 pub const COST_THRESHOLD: i64 = 5;
 
@@ -55,9 +85,9 @@ impl Workspace {
         self.cost_threshold.store(cost_threshold, Relaxed);
     }
 
-    /// How many branches a plan of this cost may have; `hint` is OPTION (MAXDOP n), which overrides the setting.
-    /// 1: serial.
-    pub fn degree(&self, hint: u32, cost: f64) -> usize {
+    /// How many branches a plan of this cost may have; `hint` is OPTION (MAXDOP n), which overrides the setting, but not
+    /// the `bound` of a workload group. 1: serial.
+    pub fn degree(&self, hint: u32, bound: u32, cost: f64) -> usize {
         let Some(schedulers) = &self.schedulers else { return 1 };
         if cost < self.cost_threshold.load(Relaxed) as f64 {
             return 1;
@@ -68,6 +98,7 @@ impl Workspace {
             (0, set) => set,
             (hint, _) => hint,
         };
+        let most = if bound > 0 { most.min(bound as usize) } else { most };
         most.min(online).max(1)
     }
 }

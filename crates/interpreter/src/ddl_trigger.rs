@@ -13,7 +13,7 @@
 mod logon;
 mod procedures;
 
-pub use logon::logon;
+pub use logon::{classify, logon};
 pub(crate) use procedures::is_watched as is_watched_procedure;
 
 use crate::code::Code;
@@ -23,7 +23,7 @@ use crate::plan_cache::SessionPlan;
 use crate::programs::CachedProcedure;
 use crate::vm::Vm;
 use binder::ddl::Ddl;
-use binder::ir::{ProcRef, StmtKind};
+use binder::ir::{ProcRef, Rare, StmtKind};
 use catalog::{ModuleKind, ProcedureDef, TriggerDef};
 use commands::RunsAs;
 use commands::ddl_events::{Occurrence, event_data, occurrence, principals};
@@ -40,6 +40,7 @@ use syntax::ast::StatementKind;
 pub(crate) fn is_watched(kind: &StmtKind) -> bool {
     match kind {
         StmtKind::Ddl(ddl) => !matches!(&**ddl, Ddl::PrivateUnique { .. }),
+        StmtKind::Rare(rare) => matches!(**rare, Rare::Governor(_)),
         StmtKind::Security(_) | StmtKind::Statistics(_) | StmtKind::AlterServer(_) => true,
         StmtKind::Exec(exec) => match &exec.procedure {
             ProcRef::Name(name) => procedures::is_watched(&name.name),

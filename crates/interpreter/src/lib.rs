@@ -64,7 +64,7 @@ mod usual_call;
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
 pub use compiled::use_machine_code;
-pub use ddl_trigger::logon;
+pub use ddl_trigger::{classify, logon};
 pub use figures::{Spread, StatementFigures};
 pub use global::{drop_global_tables, drop_stale_global_tables};
 pub use handles::{plan_handle, sql_handle};

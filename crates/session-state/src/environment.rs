@@ -36,6 +36,10 @@ impl Environment for SessionEnvironment<'_> {
         self.host.workspace()
     }
 
+    fn bounds(&self) -> executor::Bounds {
+        self.state.bounds.clone()
+    }
+
     fn note_spill(&mut self, spilled: &executor::SpillFigures) {
         self.state.spilled.add(spilled);
         if let Some(workspace) = self.host.workspace() {

@@ -11,7 +11,9 @@ use catalog::ProcedureDef;
 use executor::{SqlError, SqlMessage};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
-use syntax::ast::{AlterDatabase, CreateDatabase, ProcessAffinity, RestoreKind, ServerSwitch};
+use syntax::ast::{
+    AlterDatabase, CreateDatabase, GovernorStatement, ProcessAffinity, RestoreKind, ServerSwitch,
+};
 use types::Value;
 
 /// An option of sp_configure.
@@ -151,6 +153,15 @@ pub trait Host {
     fn process_affinity(&mut self, affinity: &ProcessAffinity) -> Result<(), SqlError> {
         let _ = affinity;
         Err(SqlError::unsupported("ALTER SERVER CONFIGURATION without a server"))
+    }
+    /// A statement of Resource Governor, of somebody who may; `classifier` is the id of the function that it names.
+    fn govern(&mut self, statement: &GovernorStatement, classifier: i32) -> Result<(), SqlError> {
+        let _ = (statement, classifier);
+        Err(SqlError::unsupported("ALTER RESOURCE GOVERNOR without a server"))
+    }
+    /// The function that classifies, by its id in `master`: it stays as it is (10920).
+    fn classifier(&self) -> i32 {
+        0
     }
     /// DBCC TRACEON / TRACEOFF for the whole server; unknown flags are accepted.
     fn trace_flag(&mut self, flag: i32, on: bool);

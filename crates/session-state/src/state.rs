@@ -115,6 +115,8 @@ pub struct SessionState {
     pub activity: Arc<Activity>,
     /// Set by another thread to stop the running batch at its next loop turn, statement or row batch.
     pub cancel: Arc<AtomicBool>,
+    /// What the request's workload group lets it have.
+    pub bounds: executor::Bounds,
     /// Memory that its requests have taken and not given back, in bytes.
     pub memory_taken: i64,
     pub transaction: Transaction,
@@ -177,6 +179,7 @@ impl SessionState {
             activity: Arc::default(),
             transaction: Transaction::of_session(spid, cancel.clone()),
             cancel,
+            bounds: executor::Bounds::default(),
             memory_taken: 0,
             rowcount: 0,
             sequence_numbers: Vec::new(),

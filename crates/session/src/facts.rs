@@ -53,6 +53,10 @@ impl Server for InstanceFacts<'_> {
         self.0.workspace().memory.clone()
     }
 
+    fn governor(&self) -> system_views::GovernorFacts {
+        self.0.governor_facts()
+    }
+
     fn sessions(&self) -> Vec<SessionFacts> {
         self.0.sessions()
     }

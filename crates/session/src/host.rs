@@ -18,7 +18,8 @@ use session_state::{
 };
 use std::sync::Arc;
 use syntax::ast::{
-    AlterDatabase, CreateDatabase, DatabaseOption, ProcessAffinity, RestoreKind, ServerSwitch,
+    AlterDatabase, CreateDatabase, DatabaseOption, GovernorStatement, ProcessAffinity, RestoreKind,
+    ServerSwitch,
 };
 use system_views::{functions, modules, registry};
 use types::Value;
@@ -236,6 +237,14 @@ impl Host for InstanceHost {
                 Ok(())
             })
             .map_err(|error| SqlError::new(error.number(), error.severity(), error.to_string()))
+    }
+
+    fn govern(&mut self, statement: &GovernorStatement, classifier: i32) -> Result<(), SqlError> {
+        self.instance.govern(statement, classifier)
+    }
+
+    fn classifier(&self) -> i32 {
+        self.instance.server.governor().classifier
     }
 
     fn process_affinity(&mut self, affinity: &ProcessAffinity) -> Result<(), SqlError> {

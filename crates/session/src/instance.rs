@@ -9,6 +9,7 @@ use crate::configuration::Configuration;
 use crate::database_options::noted;
 use crate::ending::Ending;
 use crate::gate::Gate;
+use crate::governor::Governor;
 use crate::logins::Logins;
 use crate::registry::Registered;
 use crate::session::Session;
@@ -64,6 +65,8 @@ pub struct Instance {
     pub(crate) switches: Mutex<Switches>,
     /// What statements share beside the databases.
     pub(crate) workspace: Arc<Workspace>,
+    /// Who gets how much.
+    pub(crate) governor: Governor,
     /// What the sessions have compiled.
     pub(crate) plans: Arc<PlanCache>,
     /// The sockets that take connections, as their server has told.
@@ -190,6 +193,7 @@ impl Instance {
                     troubles: RwLock::new(troubles),
                     plans: Arc::default(),
                     workspace: Arc::new(workspace),
+                    governor: Governor::new(server.governor(), schedulers.shares()),
                     switches: Mutex::new(config.switches.clone()),
                     schedulers,
                     security: Authenticator::new(

@@ -20,6 +20,7 @@ mod database_options;
 mod ending;
 mod facts;
 mod gate;
+mod governor;
 mod host;
 mod idle_memory;
 mod inspect;

@@ -113,8 +113,11 @@ impl Session {
             facts.host_process = Some(login.process_id as i32);
             facts.connection = login.connection.clone();
         });
-        if !login.dedicated {
+        if login.dedicated {
+            session.join_internal();
+        } else {
             session.logon()?;
+            session.classify();
         }
         if let Some(recovered) = &login.recovered {
             session.recover(recovered)?;

@@ -6,7 +6,7 @@
 use parking_lot::Mutex;
 use scheduler::Usage;
 use session_state::{Activity, Client};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use system_views::{ConnectionFacts, SessionFacts};
 
@@ -27,6 +27,8 @@ pub(crate) struct Registered {
     request_start_unix_ns: AtomicU64,
     request_end_unix_ns: AtomicU64,
     elapsed_ns: AtomicU64,
+    /// Id of its workload group.
+    group: AtomicI32,
     /// What its requests have used, and what the task had used before the one that runs.
     used: UsageCells,
     used_before: UsageCells,
@@ -75,6 +77,7 @@ impl Registered {
             request_start_unix_ns: AtomicU64::new(0),
             request_end_unix_ns: AtomicU64::new(0),
             elapsed_ns: AtomicU64::new(0),
+            group: AtomicI32::new(catalog::DEFAULT_GROUP),
             used: UsageCells::default(),
             used_before: UsageCells::default(),
         }
@@ -88,6 +91,11 @@ impl Registered {
     /// The id of its current database, as it was last told.
     pub fn database(&self) -> i32 {
         self.activity.get().map_or(0, |activity| activity.database_id())
+    }
+
+    /// Its workload group is another one.
+    pub fn set_group(&self, id: i32) {
+        self.group.store(id, Relaxed);
     }
 
     /// A request of it is under way.
@@ -163,6 +171,7 @@ impl Registered {
             used: self.used.load(),
             used_before: self.used_before.load(),
             elapsed_ns: self.elapsed_ns.load(Relaxed),
+            group: self.group.load(Relaxed),
             ..self.about.lock().clone()
         }
     }

@@ -4,6 +4,7 @@
 //! open is rolled back and holds nobody up.
 
 use crate::Instance;
+use crate::governor::Member;
 use crate::host::InstanceHost;
 use crate::registry::{self, Registered};
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlError, SqlMessage};
@@ -29,6 +30,8 @@ pub struct Session {
     host: InstanceHost,
     state: interpreter::Session,
     registered: Arc<Registered>,
+    /// Its workload group.
+    group: Member,
     /// The database of the login, to come back to on a reset.
     home: String,
     ended: bool,
@@ -73,7 +76,9 @@ impl Session {
         state.identity = identity;
         state.transaction.decisions = Some(Arc::new(Deciding(instance.server.clone())));
         let host = InstanceHost::new(instance.clone(), spid);
-        Session { instance: instance.clone(), host, state, registered, home, ended: false }
+        let (_, group) = instance.governor.enter(None);
+        state.bounds = group.bounds().clone();
+        Session { instance: instance.clone(), host, state, registered, group, home, ended: false }
     }
 
     /// Goes into a database, for whoever runs something there.
@@ -185,6 +190,32 @@ impl Session {
         ran.map_err(|()| SqlError::new(3624, SEVERITY_ENDS_SESSION, failed))
     }
 
+    /// Finds the workload group: by the classifier, where there is one, and `default` where it fails or names none.
+    /// Suspends.
+    pub(crate) fn classify(&mut self) {
+        let def = self.instance.governor.def();
+        if !def.enabled || def.classifier == 0 {
+            return;
+        }
+        let mut name = None;
+        let _ = self.run(&mut executor::Collected::default(), |state, host, _| {
+            name = interpreter::classify(state, host, def.classifier);
+            Ok(())
+        });
+        self.join(self.instance.governor.enter(name.as_deref()));
+    }
+
+    /// Into the server's own group, which nobody limits: the administrator's own connection always gets in.
+    pub(crate) fn join_internal(&mut self) {
+        self.join(self.instance.governor.enter_by_id(catalog::INTERNAL_GROUP));
+    }
+
+    fn join(&mut self, (id, group): (i32, Member)) {
+        self.registered.set_group(id);
+        self.state.bounds = group.bounds().clone();
+        self.group = group;
+    }
+
     fn run(
         &mut self,
         sink: &mut dyn ResultSink,
@@ -201,6 +232,11 @@ impl Session {
         }
         let mut watch = Watch { sink, worst: 0 };
         self.registered.begin();
+        let open = self.state.trancount() > 0;
+        if self.group.renew() {
+            self.state.bounds = self.group.bounds().clone();
+        }
+        let request = self.group.begin(&self.state.cancel, open);
         let (state, host) = (&mut self.state, &mut self.host);
         let run = catch_unwind(AssertUnwindSafe(|| body(state, host, &mut watch)));
         let worst = watch.worst;
@@ -215,6 +251,7 @@ impl Session {
             self.ended = true;
             self.state.reset();
         }
+        drop(request);
         self.registered.end();
         if self.end_if_killed() {
             sink.message(&severe(596, 21, KILLED));

@@ -18,6 +18,7 @@ mod dml;
 mod execute;
 mod expr;
 mod from;
+mod governor;
 mod group;
 mod index;
 mod literal;

@@ -8,6 +8,7 @@ pub mod configuration_options;
 pub mod constraints;
 pub mod databases;
 pub mod dependencies;
+pub mod governor;
 pub mod indexes;
 pub mod messages;
 pub mod modules;

@@ -30,6 +30,8 @@ pub trait Server {
     fn plans(&self) -> Vec<Arc<interpreter::CachedPlan>>;
     /// What statements may hold in sorts and hash tables.
     fn query_memory(&self) -> Arc<executor::MemoryPool>;
+    /// Resource Governor.
+    fn governor(&self) -> crate::facts::GovernorFacts;
     /// What is at a path; nothing where that cannot be known.
     fn path_facts(&self, path: &str) -> session_state::PathFacts;
     /// A configuration option by its name: as configured, and in use.

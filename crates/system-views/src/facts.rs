@@ -40,10 +40,48 @@ pub struct SessionFacts {
     pub used: Usage,
     /// See `used`; nanoseconds.
     pub elapsed_ns: u64,
+    /// Id of its workload group; 0 for the server's own tasks.
+    pub group: i32,
     /// What its task had used when the request that runs began.
     pub used_before: Usage,
     /// How it is connected; absent for a session inside this process.
     pub connection: Option<ConnectionFacts>,
+}
+
+/// Resource Governor: as defined, as in force, and what its groups have used.
+#[derive(Clone, Debug, Default)]
+pub struct GovernorFacts {
+    /// What the next RECONFIGURE puts in force.
+    pub defined: Arc<catalog::GovernorDef>,
+    /// See the type.
+    pub in_force: Arc<catalog::GovernorDef>,
+    /// See the type.
+    pub groups: Vec<GroupFigures>,
+}
+
+/// What a workload group has used since the start, or since RESET STATISTICS.
+#[derive(Clone, Debug)]
+pub struct GroupFigures {
+    /// As in force.
+    pub def: catalog::GroupDef,
+    /// UTC, ns since 1970: since when is counted.
+    pub since_unix_ns: u64,
+    /// Requests that have ended.
+    pub requests: u64,
+    /// Requests that had to wait for a place.
+    pub queued: u64,
+    /// Requests that run, and that wait for a place.
+    pub active: u32,
+    /// See `active`.
+    pub waiting: usize,
+    /// Requests that took more CPU time than REQUEST_MAX_CPU_TIME_SEC.
+    pub cpu_violations: u64,
+    /// CPU time of the requests that have ended, in nanoseconds, and of the one that took most.
+    pub cpu_ns: u64,
+    /// See `cpu_ns`.
+    pub cpu_ns_max: u64,
+    /// The processors that a statement may have.
+    pub effective_max_dop: i32,
 }
 
 /// A connection of a session.

@@ -35,7 +35,9 @@ pub use catalog_views::configuration_options::{
 pub use context::{
     Context, Database, PRODUCT_VERSION, SYSTEM_DATABASES, Server, ServerFacts, TEMPDB,
 };
-pub use facts::{ConnectionFacts, ListenerFacts, NonYielding, SessionFacts, Traffic};
+pub use facts::{
+    ConnectionFacts, GovernorFacts, GroupFigures, ListenerFacts, NonYielding, SessionFacts, Traffic,
+};
 
 pub use statistics::switches::SwitchFacts;
 
@@ -48,6 +50,7 @@ use types::Value;
 static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::absent::VIEWS,
     catalog_views::absent_services::VIEWS,
+    catalog_views::governor::VIEWS,
     catalog_views::columns::VIEWS,
     catalog_views::configuration::VIEWS,
     catalog_views::constraints::VIEWS,

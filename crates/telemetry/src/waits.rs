@@ -55,6 +55,7 @@ named! {
         LazyWriterSleep = "LAZYWRITER_SLEEP",
         DirtyPagePoll = "DIRTY_PAGE_POLL",
         ResourceSemaphore = "RESOURCE_SEMAPHORE",
+        ResMgrThrottled = "RESMGR_THROTTLED",
         MemoryAllocationExt = "MEMORY_ALLOCATION_EXT",
         TransactionMutex = "TRANSACTION_MUTEX",
         Waitfor = "WAITFOR",

@@ -276,6 +276,8 @@ pub enum Rare {
     Shutdown {
         no_wait: bool,
     },
+    /// Resource Governor.
+    Governor(ast::GovernorStatement),
     /// LINENO: the parser has done it.
     Nothing,
 }

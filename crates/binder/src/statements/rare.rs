@@ -23,6 +23,7 @@ pub(super) fn bind(b: &mut Binder<'_>, rare: &RareStatement) -> Result<Rare> {
             };
             Rare::SetUser { name, no_reset: *no_reset }
         }
+        RareStatement::Governor(statement) => Rare::Governor(statement.clone()),
         RareStatement::Shutdown { no_wait } => Rare::Shutdown { no_wait: *no_wait },
     })
 }

@@ -13,8 +13,8 @@ use session_state::is_temporary;
 use std::sync::Arc;
 use syntax::ast::{
     AlterDatabaseAction, AlterTable, AlterTableAction, AlterTableDrop, CreateMode, DropKind,
-    DropObjects, Ident, ObjectName, PartitionStatement, QueryBody, StatementKind as S,
-    StatisticsStatement, TriggerScope,
+    DropObjects, GovernorStatement, Ident, ObjectName, PartitionStatement, QueryBody,
+    RareStatement, StatementKind as S, StatisticsStatement, TriggerScope,
 };
 
 /// The events of a statement, whose text is there too.
@@ -32,10 +32,32 @@ pub fn occurrences(state: &SessionState, statement: &S, text: &str) -> Vec<Occur
 pub fn is_apart(statement: &S) -> bool {
     match statement {
         S::CreateDatabase(_) | S::AlterServer(_) => true,
+        S::Rare(rare) => matches!(**rare, RareStatement::Governor(_)),
         S::AlterDatabase(alter) => !matches!(alter.action, AlterDatabaseAction::Scoped { .. }),
         S::CreateDdlTrigger(create) => create.scope == TriggerScope::Server,
         S::Drop(drop) => matches!(drop.kind, DropKind::Database | DropKind::ServerTrigger),
         _ => false,
+    }
+}
+
+fn governor(statement: &GovernorStatement) -> Occurrence {
+    let of = |event: &str, name: &Ident, ty| Occurrence::new(event).object(&name.value, ty);
+    match statement {
+        GovernorStatement::CreatePool { name, .. } => {
+            of("CREATE_RESOURCE_POOL", name, "RESOURCE POOL")
+        }
+        GovernorStatement::AlterPool { name, .. } => {
+            of("ALTER_RESOURCE_POOL", name, "RESOURCE POOL")
+        }
+        GovernorStatement::DropPool(name) => of("DROP_RESOURCE_POOL", name, "RESOURCE POOL"),
+        GovernorStatement::CreateGroup { name, .. } => {
+            of("CREATE_WORKLOAD_GROUP", name, "WORKLOAD GROUP")
+        }
+        GovernorStatement::AlterGroup { name, .. } => {
+            of("ALTER_WORKLOAD_GROUP", name, "WORKLOAD GROUP")
+        }
+        GovernorStatement::DropGroup(name) => of("DROP_WORKLOAD_GROUP", name, "WORKLOAD GROUP"),
+        GovernorStatement::Alter(_) => Occurrence::new("ALTER_RESOURCE_GOVERNOR_CONFIG"),
     }
 }
 
@@ -138,6 +160,10 @@ impl Context<'_> {
                 }
             },
             S::AlterServer(_) => Occurrence::new("ALTER_SERVER_CONFIGURATION"),
+            S::Rare(rare) => match &**rare {
+                RareStatement::Governor(statement) => governor(statement),
+                _ => return None,
+            },
             _ => return None,
         })
     }

@@ -46,13 +46,21 @@ impl<'a> Bound<'a> {
 }
 
 impl Commands<'_> {
-    /// 3729, as `verb` of `shown` says it.
+    /// 3729, as `verb` of `shown` says it; 10920 of the function that classifies sessions.
     pub(crate) fn check_dependents(
         &self,
         verb: &str,
         shown: &ObjectName,
         bound: &Bound<'_>,
     ) -> Result<(), SqlError> {
+        if bound.object_id == self.host.classifier() && self.state.database.name == "master" {
+            let verb = verb.split(' ').next().unwrap_or(verb).to_lowercase();
+            let text = format!(
+                "Cannot {verb} user-defined function '{}'. It is being used as a resource governor classifier.",
+                bound.name
+            );
+            return Err(SqlError::new(10920, 16, text));
+        }
         let Some(user) = self.dependent(bound) else { return Ok(()) };
         let text =
             format!("Cannot {verb} '{shown}' because it is being referenced by object '{user}'.");

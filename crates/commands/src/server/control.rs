@@ -45,6 +45,7 @@ impl Commands<'_> {
                 self.state.set_user(&*self.host, name, *no_reset)?;
             }
             Rare::Shutdown { no_wait } => self.shutdown(*no_wait, line)?,
+            Rare::Governor(statement) => self.govern(statement)?,
         }
         Ok(())
     }

@@ -302,10 +302,8 @@ impl<'p> Gather<'p> {
             let rows = rows.unwrap_or_else(|| tree.net_rows().max(0) as f64);
             cost = cost.max(planner::cost::read(rows, bytes as f64).total());
         }
-        let degree = match spec.forced {
-            true => workspace.degree(spec.maxdop, f64::MAX),
-            false => workspace.degree(spec.maxdop, cost),
-        };
+        let cost = if spec.forced { f64::MAX } else { cost };
+        let degree = workspace.degree(spec.maxdop, cx.env.bounds().max_degree, cost);
         if degree < 2 || txn.has_written() || !(txn.reads_versions(options) || scan.hints.nolock) {
             return Ok(None);
         }
@@ -362,6 +360,7 @@ impl<'p> Gather<'p> {
                 env: BranchEnvironment {
                     workspace: workspace.clone(),
                     session: cx.env.session(),
+                    group: scheduler::group(),
                     database: cx.env.database_name(),
                     date_style: cx.env.date_style(),
                     language: cx.env.language(),
@@ -418,6 +417,7 @@ impl Branch {
         let Branch { node, exchange, parts, mut reader, mut vars, params, env, .. } = self;
         let mut env = env;
         scheduler::set_session(env.session);
+        scheduler::set_group(env.group);
         let _under = task::under(exchange.stop.clone(), 0);
         let mut ending = Ending(exchange.clone(), None);
         let lent = {
@@ -573,6 +573,8 @@ impl Operator for Gather<'_> {
 struct BranchEnvironment {
     workspace: Arc<Workspace>,
     session: u32,
+    /// Whose turns its own are.
+    group: usize,
     database: String,
     date_style: i32,
     language: u8,

@@ -6,7 +6,7 @@
 use crate::programs::Session;
 use crate::request::request;
 use crate::vm::Vm;
-use catalog::{LOGON, ModuleKind};
+use catalog::{LOGON, ModuleKind, ObjectRef};
 use commands::ddl_events::event_data::logon_document;
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
 use session_state::Host;
@@ -32,6 +32,24 @@ pub fn logon(
     let login = &session.client.login;
     let text = format!("Logon failed for login '{login}' due to trigger execution.");
     Err((SqlError::new(17892, 14, text), sink.messages))
+}
+
+/// Runs the function of `master` that says whose workload group the session is in; what it says. Permissions do not
+/// matter: the function is the administrator's. None: it failed, or there is none of that id.
+pub fn classify(session: &mut Session, host: &mut dyn Host, function: i32) -> Option<String> {
+    let mut said = None;
+    let _ = request(session, host, &mut Heard::default(), |vm| {
+        let answer = vm.in_master(|vm| {
+            let found = vm.state.database.catalog.object_by_id(function);
+            match found {
+                Some(ObjectRef::Procedure(definition)) => Ok(vm.value_of(&definition)?),
+                _ => Ok(Value::Null),
+            }
+        });
+        said = answer.ok().and_then(|value| value.as_str().map(str::to_owned));
+        Ok::<(), Halt>(())
+    });
+    said
 }
 
 impl Vm<'_> {

@@ -18,6 +18,8 @@ pub enum RareStatement {
         /// WITH NORESET: SETUSER without a name does not bring back who it was.
         no_reset: bool,
     },
+    /// Resource Governor.
+    Governor(GovernorStatement),
     /// SHUTDOWN [WITH NOWAIT].
     Shutdown {
         /// WITH NOWAIT.

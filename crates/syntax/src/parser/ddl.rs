@@ -42,6 +42,7 @@ impl Parser<'_> {
             _ if self.at_word("SYNONYM") => self.create_synonym(),
             _ if self.at_policy() => self.security_policy(false),
             _ if self.at_partition_object() => self.partition_object(Kw::Create),
+            _ if self.at_governor() => self.governor(Kw::Create),
             TokenKind::Key(Kw::Statistics) => self.create_statistics(),
             _ => match self.principal(Kw::Create)? {
                 Some(statement) => Ok(statement),
@@ -141,6 +142,7 @@ impl Parser<'_> {
             _ if self.at_word("SEQUENCE") => self.define_sequence(true),
             _ if self.at_policy() => self.security_policy(true),
             _ if self.at_partition_object() => self.partition_object(Kw::Alter),
+            _ if self.at_governor() => self.governor(Kw::Alter),
             _ => match self.principal(Kw::Alter)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("ALTER"),
@@ -169,6 +171,7 @@ impl Parser<'_> {
             }
             TokenKind::Key(Kw::Statistics) => return self.drop_statistics(),
             _ if self.at_partition_object() => return self.partition_object(Kw::Drop),
+            _ if self.at_governor() => return self.governor(Kw::Drop),
             _ => {
                 return match self.principal(Kw::Drop)? {
                     Some(statement) => Ok(statement),

@@ -47,7 +47,7 @@ impl Parser<'_> {
         Ok((first, last))
     }
 
-    fn small_number(&mut self) -> ParseResult<u32> {
+    pub(super) fn small_number(&mut self) -> ParseResult<u32> {
         let token = self.token();
         if token.kind != TokenKind::Integer {
             return Err(self.unexpected());

@@ -40,7 +40,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &MIRRORING,
     &AVAILABILITY_GROUPS,
     &AVAILABILITY_REPLICAS,
-    &GOVERNOR,
 ];
 
 /// A view without rows: every column is NULL where one looks.
@@ -390,16 +389,4 @@ absent! {
     seeding_mode tinyint null;
     seeding_mode_desc nvarchar(60) null;
     read_write_routing_url nvarchar(256) null;
-}
-
-fn one(_: &Context<'_>, _: &[Value]) -> Result<Vec<()>, SqlError> {
-    Ok(vec![()])
-}
-
-view! {
-    /// Resource Governor is off.
-    GOVERNOR = "sys.resource_governor_configuration" of () as g, rows one;
-    classifier_function_id int = 0;
-    is_enabled bit = false;
-    max_outstanding_io_per_volume int = 0;
 }

@@ -52,7 +52,7 @@ view! {
     plan_handle varbinary(64) null = NULL;
     sql_handle varbinary(64) null = NULL;
     group_id int null = 2;
-    pool_id int null = 2;
+    pool_id int null = g.pool;
     is_small bit null = false;
     ideal_memory_kb bigint null = NULL;
 }

@@ -275,7 +275,7 @@ view! {
     last_successful_logon datetime null = NULL;
     last_unsuccessful_logon datetime null = NULL;
     unsuccessful_logons bigint null = NULL;
-    group_id int = if s.is_user() { 2 } else { 1 };
+    group_id int = s.facts.group.max(1);
     database_id smallint = s.facts.published.database_id as i16;
     authenticating_database_id int null = s.is_user().then_some(1);
     open_transaction_count int = s.open_transactions();
@@ -379,7 +379,7 @@ view! {
     nest_level int = s.facts.published.nest_level;
     granted_query_memory int = 0;
     executing_managed_code bit = false;
-    group_id int = if s.is_user() { 2 } else { 1 };
+    group_id int = s.facts.group.max(1);
     query_hash binary(8) null = NULL;
     query_plan_hash binary(8) null = NULL;
     statement_sql_handle varbinary(64) null = NULL;
