@@ -633,6 +633,7 @@ pub(crate) fn define_key(
         format!("PK__{table}__{:016X}", (object_id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
             .into()
     });
+    crate::index::check_key_bytes(&key, columns, spec.clustered, &name)?;
     Ok(KeyDef {
         name,
         columns: key,

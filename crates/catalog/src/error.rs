@@ -61,6 +61,8 @@ pub enum CatalogError {
     ClusteredExists { table: Box<str>, index: Box<str> },
     /// 1904: more than 32 columns in a key.
     TooManyKeyColumns { index: Box<str>, columns: usize },
+    /// 1944: the columns of a key take more bytes than it may have.
+    KeyTooLong { index: Box<str>, bytes: usize, most: usize },
     /// 3701: no such index; `name` is `table.index`.
     NoIndex { name: Box<str> },
     /// 3723: the index of a constraint; `name` is `table.index`.
@@ -151,6 +153,7 @@ impl CatalogError {
             CatalogError::IndexExists { .. } => 1913,
             CatalogError::ClusteredExists { .. } => 1902,
             CatalogError::TooManyKeyColumns { .. } => 1904,
+            CatalogError::KeyTooLong { .. } => 1944,
             CatalogError::NoIndex { .. } => 3701,
             CatalogError::ConstraintIndex { .. } => 3723,
             CatalogError::NoReferencedTable { .. } => 1767,
@@ -308,6 +311,11 @@ impl fmt::Display for CatalogError {
                 f,
                 "The index '{index}' has {columns} column names in index key list. The maximum \
                  limit for index or statistics key column list is 32."
+            ),
+            CatalogError::KeyTooLong { index, bytes, most } => write!(
+                f,
+                "Index '{index}' was not created. This index has a key length of at least {bytes} bytes. The \
+                 maximum permissible key length is {most} bytes."
             ),
             CatalogError::NoIndex { name } => write!(
                 f,

@@ -60,6 +60,7 @@ impl Catalog {
             });
         }
         let columns = find_columns(&spec.columns, &table.name, &table.columns)?;
+        check_key_bytes(&columns, &table.columns, spec.clustered, &spec.name)?;
         check_volatile(&columns, table)?;
         check_precise(&columns, &spec.name, table)?;
         let mut include: Vec<usize> = Vec::with_capacity(spec.include.len());
@@ -221,6 +222,30 @@ impl Catalog {
             index.options.pack().into(),
         ];
         self.tables.indexes.put(txn, &row)
+    }
+}
+
+/// Bytes that a key of an index may have at most: of one that is not clustered less, where the row's own key is long.
+pub fn key_bytes_max(clustered: bool) -> usize {
+    match clustered {
+        true => types::key::KEY_BYTES_MAX,
+        // With the number of a heap's row.
+        false => engine::KEY_MAX - 8,
+    }
+}
+
+/// 1944 for columns that no key has room for.
+pub(crate) fn check_key_bytes(
+    key: &[(usize, bool)],
+    columns: &[ColumnDef],
+    clustered: bool,
+    index: &str,
+) -> Result<(), CatalogError> {
+    let bytes = key.iter().map(|(i, _)| types::key::column_bytes(columns[*i].ty).0).sum();
+    let most = key_bytes_max(clustered);
+    match bytes > most {
+        true => Err(CatalogError::KeyTooLong { index: index.into(), bytes, most }),
+        false => Ok(()),
     }
 }
 

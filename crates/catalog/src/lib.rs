@@ -61,7 +61,7 @@ pub use error::CatalogError;
 pub use governor::{
     DEFAULT as DEFAULT_GROUP, GovernorDef, GroupDef, INTERNAL as INTERNAL_GROUP, PoolDef,
 };
-pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX};
+pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX, key_bytes_max};
 pub use index_options::{Compression, IndexOptions, IndexOptionsChange};
 pub use mask::mask_of;
 pub use messages::StoredMessage;

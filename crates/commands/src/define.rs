@@ -4,6 +4,7 @@ mod change;
 pub(crate) mod ddl_trigger;
 mod dependents;
 mod global_tables;
+mod key_bytes;
 pub mod native;
 mod partition;
 mod partition_switch;
@@ -165,6 +166,7 @@ impl Commands<'_> {
             Ok(catalog.create_table(txn, scope, &spec)?)
         })?;
         self.note_global(&made);
+        self.tell_long_keys(&made, &[]);
         Ok(())
     }
 
@@ -252,11 +254,25 @@ impl Commands<'_> {
         if changes.is_empty() {
             return Ok(());
         }
+        use catalog::AlterTable::{AddIndex, AddPrimaryKey, AddUnique};
+        let adds = |change: &catalog::AlterTable| {
+            matches!(change, AddIndex(_) | AddPrimaryKey(_) | AddUnique(_))
+        };
+        let table = |vm: &Self| {
+            let scope = vm.state.definitions();
+            vm.state.database.catalog.table(scope, schema, name)
+        };
+        let known = changes.iter().any(adds).then(|| table(self)).flatten();
+        let known = known.map(|table| key_bytes::key_names(&table));
         self.in_definition(frame, |catalog, cx, scope| {
             changes
                 .iter()
                 .try_for_each(|change| change_table(catalog, cx, scope, schema, name, change))
-        })
+        })?;
+        if let (Some(known), Some(table)) = (known, table(self)) {
+            self.tell_long_keys(&table, &known);
+        }
+        Ok(())
     }
 
     /// DROP INDEX i ON t: the schema of `name` is the table, its database the table's schema. 3701.

@@ -71,6 +71,7 @@ pub use txn::{Savepoint, Txn};
 pub use usage::{UsageFigures, UsageForm, Use, set_usage_form, usage_form};
 
 pub use buffer_pool::{NodePages, PageId, PoolStats};
+pub use storage::KEY_MAX;
 pub use device::{FileStats, Op as IoOp, PendingIo};
 pub use lock_manager::{Deadlock, KeyMode, LockResource, Owner};
 pub use log_manager::{

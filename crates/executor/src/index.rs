@@ -13,7 +13,7 @@ use crate::message::SqlError;
 use catalog::{IndexDef, TableDef};
 use engine::{InsertHint, RowImage};
 use std::sync::Arc;
-use types::key::{self, KEY_BYTES_MAX};
+use types::key;
 use types::{RowLayout, Value};
 
 /// An index that is kept up.
@@ -127,13 +127,19 @@ pub(crate) fn entry(
     for ((ordinal, _), part) in index.columns.iter().zip(index.key_layout.parts()) {
         key::encode_part(part, &values[*ordinal], &mut out.key);
     }
-    if out.key.len() > KEY_BYTES_MAX {
+    let tail = match (index.unique, index.buckets) {
+        (true, _) => 0,
+        (false, None) => locator.len(),
+        (false, Some(_)) => locator.len() + 2,
+    };
+    let most = engine::KEY_MAX - tail;
+    if out.key.len() > most {
         return Err(SqlError::new(
             1946,
             16,
             format!(
                 "Operation failed. The index entry of length {} bytes for the index '{}' exceeds the \
-                 maximum length of {KEY_BYTES_MAX} bytes for nonclustered indexes.",
+                 maximum length of {most} bytes for nonclustered indexes.",
                 out.key.len(),
                 index.name
             ),

@@ -86,5 +86,6 @@ pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};
 pub use tracking::{Cleaned, clean_commits, function as tracking_function, min_valid_version};
 pub use workspace::{Bounds, Workspace};
 pub use write::{
-    RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,
+    RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, key_error, null_error,
+    run_image,
 };

@@ -767,7 +767,16 @@ fn encode_key(
     key.clear();
     key_values.clear();
     key_values.extend(columns.iter().map(|i| values[*i].clone()));
-    Ok(table.key_layout.encode_into(key_values, key)?)
+    table.key_layout.encode_into(key_values, key).map_err(|error| key_error(table, error))
+}
+
+/// The error of a clustered key that is too long names its index.
+#[cold]
+pub fn key_error(table: &TableDef, error: types::TypeError) -> SqlError {
+    let error = SqlError::from(error);
+    let name = table.clustered_name().unwrap_or_default();
+    let named = format!("for the index '{name}' exceeds");
+    SqlError { text: error.text.replace("for the index exceeds", &named), ..error }
 }
 
 /// " The duplicate key value is (1, a)."

@@ -61,6 +61,7 @@ mod tests;
 
 #[cfg(not(loom))]
 pub use alloc::{FileSpace, set_grow_together};
+pub use slotted::KEY_MAX;
 #[cfg(not(loom))]
 pub use boot::{BOOT_DATA_BYTES, FileHeader, header_copies, read_header, write_header};
 #[cfg(not(loom))]

@@ -33,8 +33,13 @@ pub(crate) const PREFIX: usize = 7;
 pub(crate) const SLOTS: usize = 8;
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 64;
-/// Longest key.
-pub(crate) const KEY_MAX: usize = 1024;
+/// Longest key, in bytes: a page has room for four between two fences of that length, so that an inner node that is split
+/// keeps two children at least.
+pub const KEY_MAX: usize = 1336;
+
+const _: () = assert!(
+    HEADER_BYTES + 2 * pad8(KEY_MAX) + 4 * (entry_bytes(KEY_MAX, 0) + 8) <= PAGE_BYTES
+);
 
 /// A page of rows.
 pub(crate) const LEAF: u8 = 2;

@@ -6,10 +6,36 @@
 
 use crate::collation::{Rule, sort_key_into};
 use crate::compare::{guid_order, trim_zeros};
-use crate::{SqlType, TypeError, Value};
+use crate::{Len, SqlType, TypeError, Value};
 
 /// Longest key of a clustered index in bytes.
 pub const KEY_BYTES_MAX: usize = 900;
+
+/// Bytes that a column takes of an index's key at least and at most, as SQL Server counts them.
+pub fn column_bytes(ty: SqlType) -> (usize, usize) {
+    let fixed = |n: usize| (n, n);
+    let len = |len: Len, unit: usize| match len {
+        Len::N(n) => n as usize * unit,
+        Len::Max => usize::MAX / 64,
+    };
+    match ty {
+        SqlType::Char(n) | SqlType::Binary(n) => fixed(n as usize),
+        SqlType::NChar(n) => fixed(2 * n as usize),
+        SqlType::VarChar(n) | SqlType::VarBinary(n) => (0, len(n, 1)),
+        SqlType::NVarChar(n) => (0, len(n, 2)),
+        SqlType::Bit | SqlType::TinyInt => fixed(1),
+        SqlType::SmallInt => fixed(2),
+        SqlType::Int | SqlType::Real | SqlType::SmallMoney => fixed(4),
+        SqlType::UniqueIdentifier => fixed(16),
+        SqlType::Decimal { precision, .. } => fixed(match precision {
+            0..=9 => 5,
+            10..=19 => 9,
+            20..=28 => 13,
+            _ => 17,
+        }),
+        _ => fixed(8),
+    }
+}
 
 /// One column of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,12 @@ fn some_key(rng: &mut Prng, shape: u64) -> Vec<u8> {
             let len = rng.below(40) as usize;
             (0..len).map(|_| rng.below(3) as u8 * 127).collect()
         }
+        3 => {
+            // They differ in their last bytes alone, and are as long as keys may be: so are the fences.
+            let mut k = vec![b'k'; crate::KEY_MAX - 4 * rng.below(3) as usize - 4];
+            k.extend_from_slice(&(rng.below(600) as u32).to_be_bytes());
+            k
+        }
         _ => {
             let mut k = b"a common prefix that is long enough to matter/".to_vec();
             k.extend_from_slice(&rng.below(2_000).to_string().into_bytes());
@@ -138,6 +144,12 @@ fn keys_of_any_length() {
 fn keys_with_a_prefix() {
     run(5, 2, 4_096, 10_000);
     run(6, 2, 4_096, 10_000);
+}
+
+#[test]
+fn keys_as_long_as_they_may_be() {
+    run(8, 3, 4_096, 6_000);
+    run(9, 3, 64, 6_000);
 }
 
 #[test]
