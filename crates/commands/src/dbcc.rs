@@ -1,5 +1,6 @@
 //! DBCC: which statement it is, who may, and the closing message.
 
+mod checkconstraints;
 mod checkdb;
 mod session;
 mod statistics;
@@ -15,7 +16,6 @@ use types::Value;
 
 /// Commands of SQL Server's that this engine does not have.
 const NOT_BUILT: &[&str] = &[
-    "CHECKCONSTRAINTS",
     "CHECKFILEGROUP",
     "CLEANTABLE",
     "CLONEDATABASE",
@@ -71,6 +71,7 @@ impl Commands<'_> {
             "CHECKDB" | "CHECKTABLE" | "CHECKALLOC" | "CHECKCATALOG" => {
                 self.dbcc_check(name, args, options, line)?;
             }
+            "CHECKCONSTRAINTS" => self.check_constraints(args, options, guarded)?,
             "SHOW_STATISTICS" => self.show_statistics(args, options)?,
             "FREEPROCCACHE" => self.free_procedure_cache(args)?,
             "FREESYSTEMCACHE" => drop(self.machine.evict_plans(EvictedPlans::All)),

@@ -171,6 +171,31 @@ impl Commands<'_> {
         machine.value_of_text(caller, text, guarded)
     }
 
+    /// The rows of the first query of a text of our own.
+    pub(crate) fn rows_of_text(
+        &mut self,
+        text: &str,
+        guarded: bool,
+    ) -> Result<Vec<Vec<Value>>, Halted> {
+        let mut rows = executor::Collected::default();
+        let nocount = std::mem::replace(&mut self.state.options.nocount, true);
+        let rowcount = self.state.rowcount;
+        let caller = Caller {
+            state: &mut *self.state,
+            host: &mut *self.host,
+            sink: &mut rows,
+            failed: &mut *self.failed,
+        };
+        let done = self.machine.run_text(caller, text, guarded);
+        self.state.options.nocount = nocount;
+        self.state.rowcount = rowcount;
+        for message in rows.messages.iter().filter(|message| message.is_error()) {
+            self.sink.message(message);
+        }
+        done?;
+        Ok(rows.sets.into_iter().next().map_or_else(Vec::new, |set| set.rows))
+    }
+
     /// See [`Machine::run_part`].
     pub(crate) fn run_part(&mut self, text: &str) -> Result<(), SqlError> {
         let (caller, machine) = self.caller();

@@ -88,7 +88,7 @@ impl Commands<'_> {
         Ok(())
     }
 
-    fn table_with_identity(&self, name: &str) -> Result<Arc<TableDef>, SqlError> {
+    pub(super) fn table_with_identity(&self, name: &str) -> Result<Arc<TableDef>, SqlError> {
         let mut parts = session_state::name_parts(name);
         let last = parts.pop().unwrap_or_default();
         let schema = parts.pop().filter(|schema| !schema.is_empty());
