@@ -39,7 +39,15 @@ impl Binder<'_> {
         // Counted exactly: that is within what the approximation promises.
         let approximate = f.name.name.is("APPROX_COUNT_DISTINCT");
         let distinct = (f.distinct || approximate) && !matches!(func, AggFunc::Min | AggFunc::Max);
-        let mut agg = Aggregate { out: ColId(0), func, distinct, arg, joining, ty };
+        let mut agg = Aggregate {
+            out: ColId(0),
+            func,
+            distinct,
+            arg,
+            joining,
+            warns: func.warns_of_null() && !approximate,
+            ty,
+        };
         let mut queries = false;
         agg.for_each_arg(&mut |e| {
             queries |= e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));

@@ -94,7 +94,9 @@ impl Binder<'_> {
             let case = ExprKind::Case { branches: vec![(same, arg.clone())], otherwise: None };
             let out = self.new_col();
             let arg = Some(Expr::new(case, arg.ty, true));
-            aggs.push(Aggregate { out, func, distinct: false, arg, joining: None, ty });
+            // Most of its NULLs are rows of the other columns.
+            let warns = false;
+            aggs.push(Aggregate { out, func, distinct: false, arg, joining: None, warns, ty });
             scope.columns.push(ScopeColumn {
                 name: Some(value.value.clone()),
                 id: out,

@@ -8,6 +8,7 @@ use crate::message::SqlError;
 use crate::ops::Parts;
 use crate::spill::SpillFile;
 use crate::subquery::Kept;
+use crate::warnings::Warnings;
 use crate::workspace::Workspace;
 use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::TableDef;
@@ -125,6 +126,10 @@ pub trait Environment {
     /// A statement has written to files for want of memory.
     fn note_spill(&mut self, spilled: &SpillFigures) {
         let _ = spilled;
+    }
+    /// The statement is to warn of something when it is done.
+    fn warn(&mut self, warnings: Warnings) {
+        let _ = warnings;
     }
     /// The style of conversions from text to a date that name none: SET DATEFORMAT, in the session's language.
     fn date_style(&self) -> i32 {

@@ -7,6 +7,7 @@ use crate::cx::{Cx, Environment};
 use crate::functions;
 use crate::integer;
 use crate::message::SqlError;
+use crate::warnings::Warnings;
 use crate::subquery;
 use binder::ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind};
 use std::cmp::Ordering;
@@ -321,7 +322,9 @@ fn cast(
                 Err(TypeError::Truncated { .. }) if cx.env.cuts_text() => {
                     Ok(convert::cast(value, input.ty, node.ty, style)?)
                 }
-                Err(e) if is_overflow(&e) && cx.env.arithmetic_yields_null() => Ok(Value::Null),
+                Err(e) if is_overflow(&e) && cx.env.arithmetic_yields_null() => {
+                    forgiven(e.into(), cx)
+                }
                 stored => stored.map_err(|e| store_error(e, column, cx)),
             }
         }
@@ -335,17 +338,23 @@ fn cast(
 }
 
 #[cold]
-pub(crate) fn forgiven(error: SqlError, cx: &Cx<'_>) -> Result<Value, SqlError> {
-    forgiven_by(error, &*cx.env)
+pub(crate) fn forgiven(error: SqlError, cx: &mut Cx<'_>) -> Result<Value, SqlError> {
+    forgiven_by(error, cx.env)
 }
 
-/// NULL instead of an overflow or a division by zero, where the session's settings have it so.
+/// NULL and a warning instead of an overflow or a division by zero, where the session's settings have it so.
 #[cold]
-pub fn forgiven_by(error: SqlError, env: &dyn Environment) -> Result<Value, SqlError> {
-    match error.number {
-        220 | 232 | 8115 | 8134 if env.arithmetic_yields_null() => Ok(Value::Null),
-        _ => Err(error),
+pub fn forgiven_by(error: SqlError, env: &mut dyn Environment) -> Result<Value, SqlError> {
+    let warning = match error.number {
+        220 | 232 | 8115 => Warnings::OVERFLOW,
+        8134 => Warnings::DIVISION_BY_ZERO,
+        _ => return Err(error),
+    };
+    if !env.arithmetic_yields_null() {
+        return Err(error);
     }
+    env.warn(warning);
+    Ok(Value::Null)
 }
 
 #[cold]

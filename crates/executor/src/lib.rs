@@ -37,6 +37,7 @@ mod setter;
 mod spot;
 mod tracking;
 mod upkeep;
+mod warnings;
 mod write;
 
 pub mod applock;
@@ -84,6 +85,7 @@ pub use serialize::base64;
 pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
 pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};
 pub use tracking::{Cleaned, clean_commits, function as tracking_function, min_valid_version};
+pub use warnings::Warnings;
 pub use workspace::{Bounds, Workspace};
 pub use write::{
     RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, key_error, null_error,

@@ -80,7 +80,11 @@ pub fn select_to_client<'a>(
 ) -> Result<u64, SqlError> {
     let width = plan.output.len();
     let mut begun = false;
-    let meta = column_meta(&plan.output);
+    let mut meta = column_meta(&plan.output);
+    if cx.env.arithmetic_yields_null() {
+        // Any expression may be NULL for want of a value.
+        meta.iter_mut().filter(|column| column.base.is_none()).for_each(|c| c.nullable = true);
+    }
     let result = for_each_batch(plan, cx, |batch, _| {
         if !begun {
             sink.columns(&meta);

@@ -45,6 +45,8 @@ struct Caller {
     database: Option<Arc<OpenDatabase>>,
     /// @@ROWCOUNT and @@ERROR, of a function.
     figures: Option<(i64, i32)>,
+    /// What the statement that calls has to warn of so far.
+    warnings: executor::Warnings,
 }
 
 impl Vm<'_> {
@@ -155,6 +157,7 @@ impl Vm<'_> {
             options: (!is_function).then(|| state.options.clone()),
             database: code.changes_database.then(|| state.database.clone()),
             figures: is_function.then_some((state.rowcount, state.error)),
+            warnings: std::mem::take(&mut self.state.warnings),
             tables: self.open_tables(code),
         }
     }
@@ -172,6 +175,7 @@ impl Vm<'_> {
             (self.state.rowcount, self.state.error) = (rowcount, error);
         }
         self.state.nesting -= 1;
+        self.state.warnings = caller.warnings;
         self.close_tables(caller.tables);
         // USE inside lasts no longer than the text.
         if let Some(database) = caller.database {

@@ -155,7 +155,11 @@ impl Vm<'_> {
             }
             runtime::task::sleep_ns(1_000_000, telemetry::WaitType::SleepTask);
         };
-        self.settle(result?);
+        let outcome = result?;
+        if !self.state.warnings.is_empty() {
+            self.warn(statement.line, code);
+        }
+        self.settle(outcome);
         let (used, elapsed_ns) = reading.since();
         if let Some(cells) = learnt.meter.statement(index).filter(|_| planned.body.is_counted()) {
             StatementCells::count(cells);

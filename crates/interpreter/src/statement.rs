@@ -132,6 +132,9 @@ impl Vm<'_> {
         }
         learnt.statements[index] = Some(planned);
         let outcome = result?;
+        if !self.state.warnings.is_empty() {
+            self.warn(statement.line, code);
+        }
         self.settle(outcome);
         if let (Some(reading), Some(cells)) = (reading, learnt.meter.statement(index)) {
             if !is_fast {

@@ -221,6 +221,7 @@ impl Vm<'_> {
                         }
                         (Stop::Failed(d, error), _) => {
                             frame[d as usize] = self.forgiven(error.into())?;
+                            self.warn(code.span(*pc).map_or(1, |span| span.line), code);
                             *pc += 1;
                         }
                         _ => turns = 1,
@@ -231,6 +232,9 @@ impl Vm<'_> {
                     continue;
                 }
             };
+            if !self.state.warnings.is_empty() {
+                self.warn(code.span(*pc).map_or(1, |span| span.line), code);
+            }
             *pc = next;
             if ONE {
                 return Ok(Stepped::On);
@@ -260,12 +264,22 @@ impl Vm<'_> {
     /// NULL instead of an overflow or a division by zero, where the session's settings have it so.
     #[cold]
     fn forgiven(&mut self, error: SqlError) -> Result<Value, SqlError> {
-        let env = SessionEnvironment {
+        let mut env = SessionEnvironment {
             state: &mut *self.state,
             host: &mut *self.host,
             machine: &mut *self.programs,
         };
-        executor::forgiven_by(error, &env)
+        executor::forgiven_by(error, &mut env)
+    }
+
+    /// Tells what the statement at a line has to warn of.
+    #[cold]
+    pub(crate) fn warn(&mut self, line: u32, code: &Code) {
+        for (number, text) in std::mem::take(&mut self.state.warnings).messages() {
+            let mut message = executor::SqlMessage::info(number, line.max(1), text);
+            message.procedure = code.name.clone();
+            self.sink.message(&message);
+        }
     }
 
     /// What names mean now.
@@ -312,6 +326,9 @@ impl Vm<'_> {
             };
         }
         self.tell_error(&error);
+        if !self.state.warnings.is_empty() {
+            self.warn(error.line, code);
+        }
         let command = command_at(code, pc);
         let in_procedure = self.state.nesting > 0;
         if error.number != executor::CANCELLED {

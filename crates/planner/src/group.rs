@@ -118,6 +118,7 @@ impl Lowering {
                     let order = order.collect();
                     Box::new(Joining { separator: self.expr(j.separator, &[]), order })
                 }),
+                warns: a.warns,
                 ty: a.ty,
             })
             .collect();

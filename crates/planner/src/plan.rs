@@ -444,6 +444,8 @@ pub struct Agg {
     pub arg: Option<Expr>,
     /// Of STRING_AGG.
     pub joining: Option<Box<Joining>>,
+    /// NULLs that it passes over are worth a warning.
+    pub warns: bool,
     pub ty: SqlType,
 }
 

@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::languages::LANGUAGES;
 use crate::machine::Machine;
 use crate::names::module_by_id;
-use crate::options::{ANSI_WARNINGS, ARITHABORT, SetOptions};
+use crate::options::{ANSI_WARNINGS, ARITHABORT, ARITHIGNORE, SetOptions};
 use crate::principal_functions::principal_function;
 use crate::state::{Client, Firing, SessionState};
 use crate::visibility::{asks_by_session, own_rows_by};
@@ -45,6 +45,18 @@ impl Environment for SessionEnvironment<'_> {
         if let Some(workspace) = self.host.workspace() {
             workspace.note_spill(spilled);
         }
+    }
+
+    fn warn(&mut self, mut warnings: executor::Warnings) {
+        use executor::Warnings;
+        if !self.state.options.has(ANSI_WARNINGS) {
+            warnings = warnings.without(Warnings::NULL_ELIMINATED);
+        }
+        if self.state.options.has(ARITHIGNORE) {
+            let arithmetic = [Warnings::DIVISION_BY_ZERO, Warnings::OVERFLOW];
+            warnings = arithmetic.into_iter().fold(warnings, Warnings::without);
+        }
+        self.state.warnings.add(warnings);
     }
 
     fn session(&self) -> u32 {

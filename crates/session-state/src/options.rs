@@ -7,6 +7,7 @@ use types::{SqlType, TypeError, Value, convert};
 pub const CURSOR_CLOSE_ON_COMMIT: u32 = 4;
 pub const ANSI_WARNINGS: u32 = 8;
 pub const ARITHABORT: u32 = 64;
+pub const ARITHIGNORE: u32 = 128;
 
 /// @@OPTIONS of a fresh session: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, ANSI_NULL_DFLT_ON and
 /// CONCAT_NULL_YIELDS_NULL (QUOTED_IDENTIFIER has a place of its own).

@@ -128,6 +128,8 @@ pub struct SessionState {
     pub error: i32,
     /// What its statements have written to files for want of memory, since somebody asked last.
     pub spilled: executor::SpillFigures,
+    /// What the statement that runs is to warn of.
+    pub warnings: executor::Warnings,
     /// @@IDENTITY.
     pub last_identity: Option<i64>,
     /// SCOPE_IDENTITY(): that of the batch or procedure being run.
@@ -185,6 +187,7 @@ impl SessionState {
             sequence_numbers: Vec::new(),
             error: 0,
             spilled: executor::SpillFigures::default(),
+            warnings: executor::Warnings::default(),
             last_identity: None,
             scope_identity: None,
             context_info: None,

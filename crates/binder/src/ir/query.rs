@@ -361,6 +361,8 @@ pub struct Aggregate {
     pub arg: Option<Expr>,
     /// Of those in an order of their own alone.
     pub joining: Option<Box<Joining>>,
+    /// NULLs that it passes over are worth a warning.
+    pub warns: bool,
     /// Result type: SUM and AVG of int are int, of bigint bigint, of decimal decimal(38, s) ...
     pub ty: SqlType,
 }
@@ -386,6 +388,11 @@ pub enum AggFunc {
 }
 
 impl AggFunc {
+    /// Is a NULL that it passes over worth a warning (ANSI_WARNINGS)?
+    pub fn warns_of_null(self) -> bool {
+        !self.is_ordered() && self != AggFunc::ChecksumAgg
+    }
+
     /// Does it take its values in an order of its own?
     pub fn is_ordered(self) -> bool {
         matches!(self, AggFunc::StringAgg | AggFunc::PercentileCont | AggFunc::PercentileDisc)

@@ -7,18 +7,21 @@ use super::hash::KeyEncoder;
 use crate::key_hasher::KeyHasher;
 use crate::message::SqlError;
 use binder::ir::AggFunc;
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 use types::{Decimal, Len, SqlType, TypeError, Value, compare, convert};
 
 /// What an aggregate computes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Spec {
     pub func: AggFunc,
     pub distinct: bool,
     /// The argument's type; None for COUNT(*).
     pub arg: Option<SqlType>,
     pub ty: SqlType,
+    /// A NULL has been passed over.
+    pub passed_null: Cell<bool>,
 }
 
 /// The state of one aggregate over one group.
@@ -192,6 +195,8 @@ impl Accumulator {
                 *sum += s;
                 *count += c;
             }
+            // Of no rows it is NULL, which is no NULL of a row.
+            (State::Extreme(_), State::Extreme(best)) if best.is_null() => {}
             (State::Extreme(_), State::Extreme(best)) => self.add(spec, best)?,
             (State::Checksum(sum), State::Checksum(Some(more))) => {
                 *sum = Some(sum.unwrap_or(0) ^ more);
@@ -220,6 +225,7 @@ impl Accumulator {
     /// Takes a value.
     pub fn add(&mut self, spec: &Spec, value: &Value) -> Result<(), SqlError> {
         if value.is_null() {
+            spec.passed_null.set(true);
             return Ok(());
         }
         if let (Some(seen), Some(ty)) = (&mut self.seen, spec.arg)
@@ -408,7 +414,8 @@ mod tests {
     use super::*;
 
     fn run(func: AggFunc, ty: SqlType, arg: SqlType, values: &[Value]) -> Result<Value, SqlError> {
-        let spec = Spec { func, distinct: false, arg: Some(arg), ty };
+        let spec =
+            Spec { func, distinct: false, arg: Some(arg), ty, passed_null: Cell::default() };
         let mut acc = Accumulator::new(&spec);
         for value in values {
             acc.add(&spec, value)?;
@@ -437,6 +444,7 @@ mod tests {
             distinct: true,
             arg: Some(SqlType::Int),
             ty: SqlType::Int,
+            passed_null: Cell::default(),
         };
         let mut acc = Accumulator::new(&spec);
         for n in [1, 2, 1, 2, 3] {

@@ -169,6 +169,7 @@ impl<'p> HashAggregate<'p> {
             }
         }
         turn.put_off.end(&mut self.later, cx)?;
+        self.grouping.warn(cx);
         Ok(true)
     }
 }
@@ -309,6 +310,7 @@ impl Operator for HashAggregate<'_> {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         if !self.built {
             self.build(cx)?;
+            self.grouping.warn(cx);
             self.built = true;
         }
         out.start(self.grouping.width());

@@ -125,20 +125,33 @@ impl ByColumn {
             match arg {
                 Arg::Rows => places.for_each(|(_, state)| states[state].add_rows(1)),
                 Arg::Exact(exact) => {
+                    let mut nulls = false;
                     for (row, state) in places {
-                        if let Some(units) = exact.get(row) {
-                            states[state].add_units(spec, units, 1)?;
+                        match exact.get(row) {
+                            Some(units) => states[state].add_units(spec, units, 1)?,
+                            None => nulls = true,
                         }
+                    }
+                    if nulls {
+                        spec.passed_null.set(true);
                     }
                 }
                 Arg::Slot(slot) => {
                     let column = columns.column(*slot);
                     let counts = matches!(spec.func, AggFunc::Count | AggFunc::CountBig);
+                    let mut nulls = false;
                     for (row, state) in places {
                         match counts && !spec.distinct {
-                            true => states[state].add_rows(i64::from(!column.is_null(row))),
+                            true => {
+                                let null = column.is_null(row);
+                                nulls |= null;
+                                states[state].add_rows(i64::from(!null));
+                            }
                             false => states[state].add(spec, &column.value(row))?,
                         }
+                    }
+                    if nulls {
+                        spec.passed_null.set(true);
                     }
                 }
             }
@@ -196,7 +209,9 @@ mod tests {
 
     fn agg(dice: &mut Dice) -> Agg {
         let agg =
-            |func, arg: Option<Expr>, ty, distinct| Agg { func, distinct, arg, joining: None, ty };
+            |func, arg: Option<Expr>, ty, distinct| {
+                Agg { func, distinct, arg, joining: None, warns: true, ty }
+            };
         let any = |dice: &mut Dice| slot(dice.roll(8));
         match dice.roll(6) {
             0 => agg(AggFunc::Count, None, SqlType::Int, false),

@@ -20,6 +20,7 @@ use crate::columns::{Columns, Kind};
 use crate::cx::{Cx, Environment, Lent, cancelled};
 use crate::error::engine_error;
 use crate::message::SqlError;
+use crate::warnings::Warnings;
 use crate::workspace::Workspace;
 use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::TableDef;
@@ -75,6 +76,7 @@ struct Branches {
 struct Finished {
     reader: engine::Txn,
     lent: Lent,
+    warnings: Warnings,
 }
 
 /// Where batches pass from the branches to whoever gathers them.
@@ -255,6 +257,9 @@ impl Branches {
                     txn.take_back(branch.reader);
                 }
                 cx.join_branch(branch.lent);
+                if !branch.warnings.is_empty() {
+                    cx.env.warn(branch.warnings);
+                }
             }
         }
         if panicked {
@@ -368,6 +373,7 @@ impl<'p> Gather<'p> {
                     arithmetic_yields_null: cx.env.arithmetic_yields_null(),
                     cuts_text: cx.env.cuts_text(),
                     private: PrivateTables::default(),
+                    warnings: Warnings::default(),
                 },
             };
             let on = online[i % online.len()];
@@ -430,7 +436,7 @@ impl Branch {
             cx.lent()
         };
         drop(ending);
-        Finished { reader, lent }
+        Finished { reader, lent, warnings: env.warnings }
     }
 }
 
@@ -582,6 +588,7 @@ struct BranchEnvironment {
     arithmetic_yields_null: bool,
     cuts_text: bool,
     private: PrivateTables,
+    warnings: Warnings,
 }
 
 fn not_here() -> SqlError {
@@ -639,5 +646,9 @@ impl Environment for BranchEnvironment {
 
     fn cuts_text(&self) -> bool {
         self.cuts_text
+    }
+
+    fn warn(&mut self, warnings: Warnings) {
+        self.warnings.add(warnings);
     }
 }

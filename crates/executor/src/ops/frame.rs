@@ -186,7 +186,13 @@ mod tests {
     fn sliding_sums_are_those_of_each_stretch() {
         let values: Vec<Value> = (0..50).map(|n| Value::Int(n * 7 % 13)).collect();
         for func in [AggFunc::Sum, AggFunc::Min, AggFunc::Max, AggFunc::Count] {
-            let spec = Spec { func, distinct: false, arg: Some(SqlType::Int), ty: SqlType::Int };
+            let spec = Spec {
+                func,
+                distinct: false,
+                arg: Some(SqlType::Int),
+                ty: SqlType::Int,
+                passed_null: Default::default(),
+            };
             for (before, after) in [(0i64, 0i64), (3, 0), (0, 4), (5, 5), (4, -2), (-1, 6)] {
                 let mut sliding = Sliding::new(&spec);
                 for i in 0..values.len() as i64 {

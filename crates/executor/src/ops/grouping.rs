@@ -9,8 +9,10 @@ use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval, operand};
 use crate::message::SqlError;
+use crate::warnings::Warnings;
 use binder::ir::{AggFunc, Expr};
 use planner::Agg;
+use std::cell::Cell;
 use types::Value;
 
 /// What all forms share.
@@ -33,6 +35,7 @@ impl<'p> Grouping<'p> {
             distinct: agg.distinct,
             arg: agg.arg.as_ref().map(|e| e.ty),
             ty: agg.ty,
+            passed_null: Cell::default(),
         };
         Grouping {
             group,
@@ -90,8 +93,9 @@ impl<'p> Grouping<'p> {
         let all = accumulators.iter_mut().zip(self.aggs).zip(&self.specs);
         for (n, ((accumulator, agg), spec)) in all.enumerate() {
             if let Some(units) = at.and_then(|(arguments, row)| arguments.get(n, row)) {
-                if let Some(units) = units {
-                    accumulator.add_units(spec, units, weight)?;
+                match units {
+                    Some(units) => accumulator.add_units(spec, units, weight)?,
+                    None => spec.passed_null.set(true),
                 }
                 continue;
             }
@@ -106,6 +110,17 @@ impl<'p> Grouping<'p> {
             }
         }
         Ok(held)
+    }
+
+    /// Warns of NULLs that were passed over since it was called last.
+    pub fn warn(&self, cx: &mut Cx<'_>) {
+        let mut nulls = false;
+        for (agg, spec) in self.aggs.iter().zip(&self.specs) {
+            nulls |= spec.passed_null.take() && agg.warns;
+        }
+        if nulls {
+            cx.env.warn(Warnings::NULL_ELIMINATED);
+        }
     }
 
     /// STRING_AGG takes a row. The memory counted for it.

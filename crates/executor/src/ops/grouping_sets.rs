@@ -152,6 +152,7 @@ impl Turn<'_> {
         cx: &mut Cx<'_>,
     ) -> Result<Vec<u32>, SqlError> {
         self.put_off.end(later, cx)?;
+        self.grouping.warn(cx);
         let mut order: Vec<u32> = (0..self.index.len() as u32).collect();
         order.sort_unstable_by(|a, b| {
             self.index.key(*a, &mut [0; 16]).cmp(self.index.key(*b, &mut [0; 16]))

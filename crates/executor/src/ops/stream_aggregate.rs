@@ -152,8 +152,8 @@ impl<'p> StreamAggregate<'p> {
     }
 }
 
-impl Operator for StreamAggregate<'_> {
-    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+impl StreamAggregate<'_> {
+    fn next_groups(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         out.start(self.grouping.width());
         if let Mode::Unknown = self.by_column {
             self.begin(cx)?;
@@ -194,6 +194,14 @@ impl Operator for StreamAggregate<'_> {
             self.at += 1;
         }
         Ok(!out.is_empty())
+    }
+}
+
+impl Operator for StreamAggregate<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        let more = self.next_groups(cx, out)?;
+        self.grouping.warn(cx);
+        Ok(more)
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {

@@ -10,8 +10,10 @@ use super::row_store::RowStore;
 use crate::cx::Cx;
 use crate::eval::eval;
 use crate::message::SqlError;
+use crate::warnings::Warnings;
 use binder::ir::{Expr, FrameBound, WindowFrame, WindowFunc};
 use planner::WindowCall;
+use std::cell::Cell;
 use types::Value;
 
 /// Rows between two looks at the cancel flag.
@@ -111,7 +113,13 @@ impl Partition {
             }
             WindowFunc::Aggregate { func, arg } => {
                 let arg_type = arg.as_ref().map(|a| a.ty);
-                let spec = Spec { func: *func, distinct: false, arg: arg_type, ty: call.ty };
+                let spec = Spec {
+                    func: *func,
+                    distinct: false,
+                    arg: arg_type,
+                    ty: call.ty,
+                    passed_null: Cell::default(),
+                };
                 let mut args = match arg {
                     Some(arg) => Some(self.arguments(arg, cx)?),
                     None => None,
@@ -121,6 +129,9 @@ impl Partition {
                     self.running(&spec, frame, args.as_mut(), out, cx)?;
                 } else {
                     self.sliding(&spec, frame, args.as_mut(), out, cx)?;
+                }
+                if spec.passed_null.get() && func.warns_of_null() {
+                    cx.env.warn(Warnings::NULL_ELIMINATED);
                 }
                 if let Some(mut args) = args {
                     args.clear(cx);
