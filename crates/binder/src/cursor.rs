@@ -115,6 +115,8 @@ impl Binder<'_> {
             Some(&"STATIC" | &"INSENSITIVE") => CursorKind::Static,
             Some(&"KEYSET") => CursorKind::Keyset,
             Some(&"FAST_FORWARD") => CursorKind::FastForward,
+            // SCROLL alone has all of FETCH, which a dynamic one has not.
+            _ if has("SCROLL") => CursorKind::Keyset,
             _ => CursorKind::Dynamic,
         };
         // STATIC, KEYSET and DYNAMIC scroll unless FORWARD_ONLY is said; without a kind SCROLL must be.
@@ -126,22 +128,40 @@ impl Binder<'_> {
             || has("READ_ONLY")
             || matches!(kind, CursorKind::Static | CursorKind::FastForward);
         let mut targets = Vec::new();
-        if !read_only {
-            let found = self.targets_of(&mut query);
-            read_only = found.is_empty();
-            targets = found;
+        let moves = matches!(kind, CursorKind::Keyset | CursorKind::Dynamic);
+        let locks = has("SCROLL_LOCKS");
+        let mut again = None;
+        if !read_only || moves {
+            let hints = TableHints { unlocked: true, ..TableHints::default() };
+            targets = self.targets_of(&mut query, hints);
+            if moves {
+                let hints = TableHints { unlocked: true, updlock: locks, ..hints };
+                again = self.found_again(d, kind, hints, &mut targets)?;
+            }
+            read_only |= targets.is_empty();
             if read_only && d.update.is_some() {
                 return Err(
                     self.error(16957, "FOR UPDATE cannot be specified on a READ ONLY cursor.")
                 );
             }
         }
+        let optimistic = !read_only && !locks;
         let update_of = d.update.iter().flatten().map(|c| c.value.clone()).collect();
-        Ok(CursorDef { query, visible, targets, kind, scroll, read_only, update_of })
+        Ok(CursorDef {
+            query,
+            again,
+            visible,
+            targets,
+            optimistic,
+            kind,
+            scroll,
+            read_only,
+            update_of,
+        })
     }
 
     /// Makes the query yield, behind its columns, the locators and keys of the tables whose rows it shows as they are.
-    fn targets_of(&mut self, query: &mut Query) -> Vec<CursorTarget> {
+    fn targets_of(&mut self, query: &mut Query, hints: TableHints) -> Vec<CursorTarget> {
         let mut gets = Vec::new();
         reach(&query.rel, &mut gets);
         gets.retain(|(_, table)| !table.is_private());
@@ -152,17 +172,12 @@ impl Binder<'_> {
             if !carry(&mut query.rel, first, locator, TableHints::default(), &mut carried) {
                 continue;
             }
+            if let Some(get) = get_mut(&mut query.rel, first) {
+                get.hints.unlocked |= hints.unlocked;
+                get.hints.updlock |= hints.updlock;
+            }
             let mut push = |id: ColId, ty: SqlType| {
-                query.output.push(OutputColumn {
-                    base: None,
-                    collation: types::Collation::default(),
-                    name: None,
-                    id,
-                    ty,
-                    nullable: true,
-                    identity: None,
-                    updatable: false,
-                });
+                query.output.push(hidden(id, ty));
                 query.output.len() - 1
             };
             let at = push(locator, LOCATOR);
@@ -170,9 +185,78 @@ impl Binder<'_> {
                 (*ordinal, push(carried[*ordinal], table.columns[*ordinal].ty))
             });
             let key = key.collect();
-            targets.push(CursorTarget { table: table.object_id, locator: at, key });
+            let watched = Vec::new();
+            targets.push(CursorTarget { table: table.object_id, locator: at, key, watched });
         }
         targets
+    }
+
+    /// The query that finds the row again on which the cursor stands: by the keys of its tables, and for a DYNAMIC one by
+    /// what the query asks of it, too. None where rows are not those of its tables one by one.
+    fn found_again(
+        &mut self,
+        d: &ast::CursorDefinition,
+        kind: CursorKind,
+        hints: TableHints,
+        targets: &mut [CursorTarget],
+    ) -> Result<Option<Query>> {
+        let mut text = d.query.clone();
+        if let (CursorKind::Keyset, ast::QueryBody::Select(select)) = (kind, &mut text.body) {
+            select.filter = None;
+        }
+        let mut query = self.query(&text)?;
+        let mut gets = Vec::new();
+        reach(&query.rel, &mut gets);
+        let keyed = |table: &catalog::TableDef| {
+            kind == CursorKind::Dynamic || !table.is_heap() || table.indexes.iter().any(|i| i.unique)
+        };
+        if !is_plain(&query.rel)
+            || gets.len() != targets.len()
+            || !gets.iter().all(|(_, table)| keyed(table) && !table.is_memory())
+        {
+            return Ok(None);
+        }
+        let found = self.targets_of(&mut query, hints);
+        if found.len() != targets.len() {
+            return Ok(None);
+        }
+        for (place, ((first, table), target)) in gets.iter().zip(targets).enumerate() {
+            // A rowversion says it all.
+            let version = table.columns.iter().position(|c| c.rowversion);
+            let get = get_mut(&mut query.rel, *first).map(|get| (get.locator, get.columns.clone()));
+            let Some((Some(locator), ids)) = get else { return Ok(None) };
+            for (ordinal, column) in table.columns.iter().enumerate() {
+                if version.is_some_and(|version| version != ordinal) || column.ty.is_max() {
+                    continue;
+                }
+                target.watched.push(query.output.len());
+                query.output.push(hidden(ids[ordinal], column.ty));
+            }
+            let asked = |part: i32, ty: SqlType| current("", 2, -1, place as i32, part, ty);
+            let same = self.same_row(table, locator, &ids, &asked);
+            put_filter(&mut query.rel, *first, same);
+        }
+        Ok(Some(query))
+    }
+
+    /// Of a table's row that it is the one of these parts of the key, and of this locator.
+    fn same_row(
+        &self,
+        table: &catalog::TableDef,
+        locator: ColId,
+        ids: &[ColId],
+        asked: &dyn Fn(i32, SqlType) -> Expr,
+    ) -> Expr {
+        // By the key where there is one, so that the row is sought; the locator says that it is the same.
+        let mut all = Vec::new();
+        for (part, (ordinal, _)) in table.clustered_key().iter().enumerate() {
+            let column = &table.columns[*ordinal];
+            let here = Expr::col(ids[*ordinal], column.ty, column.nullable);
+            all.push(Expr::compare(CompareOp::Eq, here, asked(part as i32, column.ty)));
+        }
+        let here = Expr::col(locator, LOCATOR, false);
+        all.push(Expr::compare(CompareOp::Eq, here, asked(-1, LOCATOR)));
+        Expr::all(all).unwrap_or_else(|| Expr::int(0))
     }
 
     /// WHERE CURRENT OF: the row of the table that the cursor stands on.
@@ -186,27 +270,96 @@ impl Binder<'_> {
         let (name, global, slot) = match self.cursor_ref(cursor)? {
             CursorRef::Name { name, global } => (name, global, -1),
             CursorRef::Variable(slot) => (String::new(), false, i32::from(slot)),
+            // No text names that one.
+            CursorRef::Fetched => (String::new(), false, -1),
         };
-        let asked = |part: i32, ty: SqlType| {
-            let args = vec![
-                Expr::constant(Value::str(&name), SqlType::NVarChar(Len::N(128))),
-                Expr::int(i32::from(global)),
-                Expr::int(slot),
-                Expr::int(table.object_id),
-                Expr::int(part),
-            ];
-            let kind = ExprKind::Func { func: FuncId::CurrentOf, args };
-            Expr::new(kind, ty, true)
-        };
-        // By the key where there is one, so that the row is sought; the locator says that it is the same.
-        let mut all = Vec::new();
-        for (part, (ordinal, _)) in table.clustered_key().iter().enumerate() {
-            let column = &table.columns[*ordinal];
-            let here = Expr::col(old[*ordinal], column.ty, column.nullable);
-            all.push(Expr::compare(CompareOp::Eq, here, asked(part as i32, column.ty)));
+        let id = table.object_id;
+        let asked = |part: i32, ty: SqlType| current(&name, i32::from(global), slot, id, part, ty);
+        let here = self.same_row(table, locator, old, &asked);
+        // And that nobody has changed it since, where that matters.
+        let mut same = asked(-2, SqlType::Int);
+        if let ExprKind::Func { args, .. } = &mut same.kind {
+            let version = table.columns.iter().position(|c| c.rowversion);
+            for (ordinal, column) in table.columns.iter().enumerate() {
+                if version.is_none_or(|version| version == ordinal) && !column.ty.is_max() {
+                    args.push(Expr::col(old[ordinal], column.ty, column.nullable));
+                }
+            }
         }
-        let here = Expr::col(locator, LOCATOR, false);
-        all.push(Expr::compare(CompareOp::Eq, here, asked(-1, LOCATOR)));
-        Ok(Expr::all(all).unwrap_or_else(|| Expr::int(0)))
+        Ok(Expr::and(here, Expr::compare(CompareOp::Eq, same, Expr::int(1))))
+    }
+}
+
+/// What the session says of a cursor's row: a part of the key of its row in a table, -1 its locator, -2 whether it is
+/// still as it was fetched.
+fn current(name: &str, global: i32, slot: i32, table: i32, part: i32, ty: SqlType) -> Expr {
+    let args = vec![
+        Expr::constant(Value::str(name), SqlType::NVarChar(Len::N(128))),
+        Expr::int(global),
+        Expr::int(slot),
+        Expr::int(table),
+        Expr::int(part),
+    ];
+    Expr::new(ExprKind::Func { func: FuncId::CurrentOf, args }, ty, true)
+}
+
+/// A column that is not shown.
+fn hidden(id: ColId, ty: SqlType) -> OutputColumn {
+    OutputColumn {
+        base: None,
+        collation: types::Collation::default(),
+        name: None,
+        id,
+        ty,
+        nullable: true,
+        identity: None,
+        updatable: false,
+    }
+}
+
+/// The reading whose first column is `first`.
+fn get_mut(rel: &mut Rel, first: ColId) -> Option<&mut Get> {
+    if !matches!(rel, Rel::Get(_)) {
+        return rel.inputs_mut().into_iter().find_map(|input| get_mut(input, first));
+    }
+    match rel {
+        Rel::Get(get) if get.columns.first() == Some(&first) => Some(get),
+        _ => None,
+    }
+}
+
+/// Puts a filter above the reading whose first column is `first`.
+fn put_filter(rel: &mut Rel, first: ColId, predicate: Expr) {
+    match rel {
+        Rel::Get(get) if get.columns.first() == Some(&first) => {
+            let input = Box::new(std::mem::replace(rel, Rel::OneRow));
+            *rel = Rel::Filter { input, predicate };
+        }
+        _ => {
+            let mut inputs = rel.inputs_mut();
+            let holds = |input: &&mut Rel| {
+                let mut gets = Vec::new();
+                reach(input, &mut gets);
+                gets.iter().any(|(found, _)| *found == first)
+            };
+            if let Some(at) = inputs.iter().position(|input| holds(&input)) {
+                put_filter(inputs.swap_remove(at), first, predicate);
+            }
+        }
+    }
+}
+
+/// Is each row made of one row of each table?
+fn is_plain(rel: &Rel) -> bool {
+    match rel {
+        Rel::Get(_) => true,
+        Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Top { input, .. }
+        | Rel::Project { input, .. } => is_plain(input),
+        Rel::Join { kind, left, right, .. } => {
+            *kind != JoinKind::Full && is_plain(left) && is_plain(right)
+        }
+        _ => false,
     }
 }

@@ -80,6 +80,7 @@ pub fn each_rel(kind: &StmtKind, f: &mut dyn FnMut(&Rel)) {
                 &**cursor
             {
                 f(&definition.query.rel);
+                definition.again.iter().for_each(|again| f(&again.rel));
             }
         }
         _ => {}
@@ -240,6 +241,9 @@ impl Masking<'_> {
     fn cursor(&mut self, definition: &mut CursorDef) {
         let visible = definition.visible;
         self.top(&mut definition.query, visible);
+        if let Some(again) = &mut definition.again {
+            self.top(again, visible);
+        }
     }
 
     fn query(&mut self, query: &mut Query) {

@@ -5,9 +5,11 @@
 //!               ^--------------CLOSE-------------'          DEALLOCATE of the last reference: gone
 //! ```
 //!
-//! Promises: rows are those of OPEN, whatever kind of cursor it is; variables in the query have the values of DECLARE;
-//! a local cursor goes with its batch or procedure. A cursor's rows are the session's memory.
+//! Promises: which rows there are is decided by OPEN, whatever kind of cursor it is. Of a KEYSET or DYNAMIC one each row is
+//! found again when it is fetched (`cursor/again.rs`). Variables in the query have the values of DECLARE; a local cursor
+//! goes with its batch or procedure. A cursor's rows are the session's memory.
 
+mod again;
 mod served;
 
 use crate::code::Code;
@@ -18,6 +20,7 @@ use executor::{Command, SqlError, column_meta};
 use planner::Plan;
 use runtime::task::Many;
 use session_state::Halted;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::Value;
@@ -39,6 +42,10 @@ pub(crate) struct Cursors {
     pub fetch_status: i32,
     /// The cursor that was opened last.
     last_opened: Option<u32>,
+    /// The cursor whose row is being found again.
+    fetched: Option<u32>,
+    /// The cursor that WHERE CURRENT OF has named in the statement that runs, and whether its row had been changed.
+    positioned: Cell<Option<(u32, bool)>>,
 }
 
 struct Name {
@@ -57,21 +64,29 @@ struct Variable {
 struct Cursor {
     def: CursorDef,
     plan: Arc<Plan>,
+    /// Finds the row again that it stands on.
+    again: Option<Arc<Plan>>,
     /// The program's variables as they were at DECLARE.
     vars: Vec<Value>,
     /// None while closed.
     rows: Option<Many<Vec<Value>>>,
     /// 0 before the first row, from 1 on a row, one more than there are rows behind the last.
     at: usize,
+    /// What `again` has found for the rows fetched last, by their numbers; those that are gone; and the log's end at OPEN.
+    seen: Vec<(usize, Vec<Value>)>,
+    gone: Vec<usize>,
+    read_at: u64,
 }
 
 impl Cursor {
+    /// The row it stands on, unless that is gone.
     fn row(&self) -> Option<&[Value]> {
         let rows = self.rows.as_ref()?;
-        Some(rows.get(self.at.checked_sub(1)?)?)
+        let row: &[Value] = rows.get(self.at.checked_sub(1)?)?;
+        (!row.is_empty() && !self.gone.contains(&self.at)).then_some(row)
     }
 
-    /// Moves; whether there is a row.
+    /// Moves; whether there is, or was, a row.
     fn fetch(&mut self, direction: Motion) -> bool {
         let count = self.rows.as_ref().map_or(0, |rows| rows.len()) as i64;
         let at = self.at as i64;
@@ -85,7 +100,9 @@ impl Cursor {
             Motion::Relative(n) => at.saturating_add(n),
         };
         self.at = to.clamp(0, count + 1) as usize;
-        self.row().is_some()
+        self.seen.clear();
+        self.gone.clear();
+        (1..=count).contains(&(self.at as i64))
     }
 
     /// @@CURSOR_ROWS while it is the last one opened.
@@ -179,6 +196,7 @@ impl Cursors {
                 Some(at) => Ok(self.names[at].id),
                 None => Err(missing(name)),
             },
+            CursorRef::Fetched => self.fetched.ok_or_else(not_open),
             CursorRef::Variable(slot) => match self.variable(*slot) {
                 Some(at) => Ok(self.variables[at].id),
                 None => Err(SqlError::new(
@@ -256,6 +274,10 @@ impl Cursors {
     /// WHERE CURRENT OF: a part of the key of the row in `table`, or its locator for part -1; 16917, 16929, 16931, 16933.
     pub fn current(&self, cursor: &CursorRef, table: i32, part: i32) -> Result<Value, SqlError> {
         let id = self.id(cursor, |_| String::new())?;
+        if *cursor == CursorRef::Fetched {
+            return Ok(self.all[&id].fetched_part(table, part));
+        }
+        self.positioned.set(Some((id, false)));
         let cursor = &self.all[&id];
         if cursor.rows.is_none() {
             return Err(not_open());
@@ -369,6 +391,7 @@ impl Vm<'_> {
                             cursors.variables.remove(at);
                         }
                     }
+                    CursorRef::Fetched => {}
                 }
                 cursors.sweep();
             }
@@ -409,11 +432,14 @@ impl Vm<'_> {
         if cursor.rows.is_some() {
             return Err(SqlError::new(16905, 16, "The cursor is already open."));
         }
+        let read_at = self.state.database.engine.log().tail().0;
         let rows = self.collect_rows(id)?;
         let cursors = &mut self.programs.cursors;
         if let Some(cursor) = cursors.all.get_mut(&id) {
             cursor.rows = Some(rows);
-            cursor.at = 0;
+            (cursor.at, cursor.read_at) = (0, read_at);
+            cursor.seen.clear();
+            cursor.gone.clear();
         }
         cursors.last_opened = Some(id);
         Ok(())
@@ -424,15 +450,7 @@ impl Vm<'_> {
         let Some(cursor) = self.programs.cursors.all.get(&id) else { return Ok(Many::new()) };
         let (plan, mut vars) = (cursor.plan.clone(), cursor.vars.clone());
         self.in_statement(&mut vars, |cx, _| {
-            executor::collect(&plan, &mut cx.reborrow()).map_err(|e| match e.stale {
-                false => e,
-                true => SqlError::new(
-                    16943,
-                    16,
-                    "Could not complete cursor operation because the table schema changed after the cursor was \
-                     declared.",
-                ),
-            })
+            executor::collect(&plan, &mut cx.reborrow()).map_err(schema_changed)
         })
     }
 
@@ -472,9 +490,12 @@ impl Vm<'_> {
                 "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.",
             ));
         }
-        let is_there = cursor.fetch(motion);
+        let status = self.move_to(id, motion)?;
+        let is_there = status == 0;
+        let Some(cursor) = self.programs.cursors.all.get(&id) else { return Ok(()) };
         let columns = &cursor.def.query.output[..visible];
-        let row: Option<Vec<Value>> = cursor.row().map(|row| row[..visible].to_vec());
+        let row = cursor.row().filter(|_| is_there);
+        let row: Option<Vec<Value>> = row.map(|row| row[..visible].to_vec());
         if into.is_empty() {
             let meta = column_meta(columns);
             self.sink.columns(&meta);
@@ -487,7 +508,7 @@ impl Vm<'_> {
                 frame[var.0 as usize] = self.state.options.cast(value, column.ty, ty)?;
             }
         }
-        self.programs.cursors.fetch_status = if is_there { 0 } else { -1 };
+        self.programs.cursors.fetch_status = status;
         self.state.rowcount = i64::from(is_there);
         self.state.error = 0;
         if into.is_empty() {
@@ -503,10 +524,26 @@ fn declared(definition: &CursorDef, code: &Code, frame: &[Value]) -> Cursor {
     let known = planner::Known { values, ..planner::Known::default() };
     Cursor {
         plan: Arc::new(planner::plan_query(&definition.query, &known)),
+        again: definition.again.as_ref().map(|q| Arc::new(planner::plan_query(q, &known))),
         def: definition.clone(),
         vars: frame[..code.vars.len()].to_vec(),
         rows: None,
         at: 0,
+        seen: Vec::new(),
+        gone: Vec::new(),
+        read_at: 0,
+    }
+}
+
+/// 16943.
+fn schema_changed(error: SqlError) -> SqlError {
+    match error.stale {
+        false => error,
+        true => SqlError::new(
+            16943,
+            16,
+            "Could not complete cursor operation because the table schema changed after the cursor was declared.",
+        ),
     }
 }
 

@@ -107,6 +107,15 @@ impl Machine for Programs {
         self.cursors.current(cursor, table, part)
     }
 
+    fn current_is_same(
+        &self,
+        cursor: &CursorRef,
+        table: i32,
+        columns: &[Value],
+    ) -> Result<bool, SqlError> {
+        self.cursors.is_same(cursor, table, columns)
+    }
+
     fn forget_procedures(&mut self) {
         self.procedures.clear();
     }

@@ -155,7 +155,10 @@ impl Vm<'_> {
             }
             runtime::task::sleep_ns(1_000_000, telemetry::WaitType::SleepTask);
         };
-        let outcome = result?;
+        let outcome = match self.programs.cursors.take_positioned() {
+            Some(positioned) => self.after_positioned(positioned, result),
+            None => result,
+        }?;
         if !self.state.warnings.is_empty() {
             self.warn(statement.line, code);
         }

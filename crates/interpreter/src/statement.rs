@@ -130,6 +130,9 @@ impl Vm<'_> {
         if matches!(&result, Err(Halted::Error(error)) if error.stale) {
             (planned, result) = self.try_anew(code, learnt, index, frame, guarded)?;
         }
+        if let Some(positioned) = self.programs.cursors.take_positioned() {
+            result = self.after_positioned(positioned, result);
+        }
         learnt.statements[index] = Some(planned);
         let outcome = result?;
         if !self.state.warnings.is_empty() {

@@ -48,7 +48,11 @@ impl Lowering {
     fn read(&mut self, get: Get, preds: Vec<Expr>, needed: &Needed) -> Lowered {
         let wanted = self.wanted.take();
         let informed = self.facts.is_informed();
-        let access = self.choose(&get, preds, needed, wanted.as_ref());
+        let (row, preds) = row_of_heap(&get, preds);
+        let access = match row {
+            Some(_) => one_row(preds),
+            None => self.choose(&get, preds, needed, wanted.as_ref()),
+        };
         let Access { index, found, rest, covering, rows, rows_out, .. } = access;
         // Subqueries stay out of the scan: it only ever compares.
         let (above, in_scan): (Vec<Expr>, Vec<Expr>) = rest
@@ -73,7 +77,12 @@ impl Lowering {
                 prefix: found.prefix.into_iter().map(|e| self.expr(e, &[])).collect(),
                 lower: found.lower.map(|(e, inclusive)| (self.expr(e, &[]), inclusive)),
                 upper: found.upper.map(|(e, inclusive)| (self.expr(e, &[]), inclusive)),
+                row: None,
             }
+        });
+        let range = range.or_else(|| {
+            let row = Some(self.expr(row?, &[]));
+            Some(KeyRange { prefix: Vec::new(), lower: None, upper: None, row })
         });
         // What is hashed comes in no order.
         let ordered = get.table.buckets(index).is_none();
@@ -100,7 +109,7 @@ impl Lowering {
             predicate,
             hints: get.hints,
             sample: get.sample,
-            for_update: locator || get.hints.updlock || get.hints.xlock,
+            for_update: is_for_update(&get.hints, locator),
             reverse: false,
             rows_read,
         };
@@ -171,10 +180,12 @@ impl Lowering {
             let (found, rest) = key_range(get, index, preds.clone());
             let read = with_exprs(needed, rest.iter());
             let is_read = |i: &usize| read.contains(&get.columns[*i]);
-            let for_update = get.locator.is_some() || get.hints.updlock || get.hints.xlock;
+            let for_update = is_for_update(&get.hints, get.locator.is_some());
             let covering = index.is_some_and(|at| {
                 let stored = &get.table.indexes[at].stored;
-                !for_update && (0..get.columns.len()).filter(is_read).all(|i| stored.contains(&i))
+                !for_update
+                    && get.locator.is_none()
+                    && (0..get.columns.len()).filter(is_read).all(|i| stored.contains(&i))
             });
             let mut access = Access {
                 index,
@@ -561,6 +572,41 @@ pub(crate) fn given(get: &Get, index: Option<usize>, preds: &[Expr]) -> (usize, 
         None => !get.table.is_heap() && !get.table.has_uniquifier(),
     };
     (found, scan_key(&get.table, index).len(), unique)
+}
+
+/// Whether rows are read as if they were about to be changed.
+fn is_for_update(hints: &TableHints, locator: bool) -> bool {
+    (locator && !hints.unlocked) || hints.updlock || hints.xlock
+}
+
+/// The locator that a predicate gives, where a heap's row is found by nothing else; and the other predicates.
+fn row_of_heap(get: &Get, mut preds: Vec<Expr>) -> (Option<Expr>, Vec<Expr>) {
+    let Some(locator) = get.locator else { return (None, preds) };
+    if !get.table.is_heap() || get.table.is_memory() {
+        return (None, preds);
+    }
+    let own: Vec<ColId> = get.columns.iter().copied().chain([locator]).collect();
+    let found = preds.iter().enumerate().find_map(|(i, p)| {
+        let (op, (value, exact)) = against(p, locator, LOCATOR, &own)?;
+        (op == CompareOp::Eq && exact).then_some((i, value))
+    });
+    let Some((i, value)) = found else { return (None, preds) };
+    preds.remove(i);
+    (Some(value), preds)
+}
+
+/// The way to a row whose place is known.
+fn one_row(rest: Vec<Expr>) -> Access {
+    Access {
+        index: None,
+        found: None,
+        rest,
+        covering: false,
+        rows: 1.0,
+        rows_out: 1.0,
+        cost: 1.0,
+        again: 1.0,
+    }
 }
 
 /// Columns of the clustered key, in order: ordinal and descending.

@@ -407,6 +407,8 @@ pub struct KeyRange {
     /// Bounds of the next key column, with inclusive or not.
     pub lower: Option<(Expr, bool)>,
     pub upper: Option<(Expr, bool)>,
+    /// The locator of a heap's row; then there is nothing else.
+    pub row: Option<Expr>,
 }
 
 impl KeyRange {

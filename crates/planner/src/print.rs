@@ -245,6 +245,9 @@ fn scan(f: &mut fmt::Formatter<'_>, s: &Scan) -> fmt::Result {
         let mut text = String::new();
         let key = crate::access::scan_key(&s.table, s.index);
         let name = |i: usize| &s.table.columns[key[i].0].name;
+        if let Some(row) = &range.row {
+            write!(text, " row={row}")?;
+        }
         for (i, e) in range.prefix.iter().enumerate() {
             write!(text, " {}={e}", name(i))?;
         }

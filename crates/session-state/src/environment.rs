@@ -161,12 +161,20 @@ impl Environment for SessionEnvironment<'_> {
                 let number = |i: usize| args.get(i).and_then(Value::as_i64).unwrap_or(-1) as i32;
                 let cursor = match u16::try_from(number(2)) {
                     Ok(slot) => binder::ir::CursorRef::Variable(slot),
+                    Err(_) if number(1) == 2 => binder::ir::CursorRef::Fetched,
                     Err(_) => binder::ir::CursorRef::Name {
                         name: text(0).unwrap_or("").to_string(),
                         global: number(1) == 1,
                     },
                 };
-                self.machine.current_row(&cursor, number(3), number(4))?
+                match number(4) {
+                    -2 => {
+                        let columns = args.get(5..).unwrap_or_default();
+                        let same = self.machine.current_is_same(&cursor, number(3), columns)?;
+                        Value::Int(i32::from(same))
+                    }
+                    part => self.machine.current_row(&cursor, number(3), part)?,
+                }
             }
             UpdatedColumn => {
                 let bits = self.state.triggers.last().map_or(&[][..], |t| &t.updated);

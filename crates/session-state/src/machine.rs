@@ -124,6 +124,13 @@ pub trait Machine {
     fn cursor_status(&self, kind: &str, name: &str, slot: Option<u16>) -> i16;
     /// WHERE CURRENT OF: a part of the key of the row in `table`, or its locator for part -1.
     fn current_row(&self, cursor: &CursorRef, table: i32, part: i32) -> Result<Value, SqlError>;
+    /// Whether that row's columns are as they were fetched; always, where the cursor does not mind.
+    fn current_is_same(
+        &self,
+        cursor: &CursorRef,
+        table: i32,
+        columns: &[Value],
+    ) -> Result<bool, SqlError>;
     /// What was compiled under options that give texts another meaning is looked for anew.
     fn forget_procedures(&mut self);
     /// The session has left its database: nothing compiled there is of use.

@@ -8,6 +8,8 @@ use super::query::Query;
 pub enum CursorRef {
     Name { name: String, global: bool },
     Variable(u16),
+    /// The one that FETCH moves; its tables go by their places among the targets.
+    Fetched,
 }
 
 /// A statement about a cursor.
@@ -55,10 +57,14 @@ pub enum FetchDirection {
 pub struct CursorDef {
     /// Its output is the cursor's columns, and behind them those that `targets` name.
     pub query: Query,
+    /// Of a KEYSET or DYNAMIC cursor whose rows can be found again: the row that it stands on, as it is now.
+    pub again: Option<Query>,
     /// How many columns are shown.
     pub visible: usize,
-    /// Tables whose rows can be changed by WHERE CURRENT OF.
+    /// Tables whose rows it shows as they are.
     pub targets: Vec<CursorTarget>,
+    /// OPTIMISTIC: what somebody else has changed since FETCH is not changed through it (16934).
+    pub optimistic: bool,
     pub kind: CursorKind,
     /// Any FETCH, not only NEXT.
     pub scroll: bool,
@@ -76,6 +82,8 @@ pub struct CursorTarget {
     pub locator: usize,
     /// Ordinals of the clustered key's columns, and their positions in the output.
     pub key: Vec<(usize, usize)>,
+    /// Positions in the output of `again` of the columns by which a change by others is known.
+    pub watched: Vec<usize>,
 }
 
 /// As CURSOR_STATUS and @@CURSOR_ROWS tell them apart.

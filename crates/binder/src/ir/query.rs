@@ -512,4 +512,6 @@ pub struct TableHints {
     pub index: Option<u16>,
     /// FORCESEEK: a range of some key rather than all rows.
     pub forceseek: bool,
+    /// Rows whose locators are asked for are only read: a cursor's.
+    pub unlocked: bool,
 }

@@ -525,7 +525,7 @@ pub(super) fn read_options(plan: &Scan) -> ReadOptions {
         () => None,
     };
     let lock = match () {
-        () if plan.locator || hints.xlock => RowLock::Exclusive,
+        () if (plan.locator && !hints.unlocked) || hints.xlock => RowLock::Exclusive,
         () if hints.updlock => RowLock::Update,
         () if hints.readcommittedlock => RowLock::Shared,
         () => RowLock::ByLevel,

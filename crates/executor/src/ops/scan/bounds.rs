@@ -5,7 +5,7 @@ use crate::eval::eval;
 use crate::message::SqlError;
 use planner::{KeyRange, Scan};
 use std::ops::Bound;
-use types::key;
+use types::{Value, key};
 
 /// The key that a scan goes by.
 fn layout(plan: &Scan) -> &types::KeyLayout {
@@ -22,6 +22,13 @@ pub(in crate::ops) fn range_of(
 ) -> Result<Option<KeyBounds>, SqlError> {
     match &plan.range {
         None => Ok(Some((Bound::Unbounded, Bound::Unbounded))),
+        Some(KeyRange { row: Some(row), .. }) => Ok(match eval(row, &[], cx)? {
+            Value::Binary(key) => {
+                let key = key.to_vec();
+                Some((Bound::Included(key.clone()), Bound::Included(key)))
+            }
+            _ => None,
+        }),
         Some(range) => bounds(range, layout(plan), cx),
     }
 }

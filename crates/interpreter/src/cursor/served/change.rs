@@ -63,7 +63,9 @@ impl Vm<'_> {
                         self.programs.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
                     let visible = cursor.def.visible;
                     let found = cursor.rows.as_ref().and_then(|rows| rows.get(at.checked_sub(1)?));
-                    let Some(mut row) = found.map(|row| row[..visible].to_vec()) else { break };
+                    let Some(found) = found else { break };
+                    let mut row = found.get(..visible).unwrap_or_default().to_vec();
+                    row.resize(visible, Value::Null);
                     row.push(Value::Int(if missing.contains(at) { MISSING } else { SUCCEEDED }));
                     self.sink.row(&row);
                 }

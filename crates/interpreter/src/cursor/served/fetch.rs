@@ -123,20 +123,25 @@ impl Vm<'_> {
         number: i64,
         rows: i64,
     ) -> Result<(usize, i32), SqlError> {
-        let (served, _) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
+        let (served, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
         let id = served.id;
-        let missing = if kind == 0x80 { self.refresh(id, handle)? } else { Vec::new() };
+        let count = cursor.rows.as_ref().map_or(0, |rows| rows.len());
+        let (buffer, mut status) = moved(kind, number, rows, count, &served.buffer);
+        served.buffer = buffer.clone();
+        (cursor.seen, cursor.gone) = (Vec::new(), Vec::new());
+        let fresh = kind == 0x80 || cursor.again.is_some();
+        let missing = if fresh { self.refresh(id, handle)? } else { Vec::new() };
         let columns = self.served_columns(id);
         self.sink.columns(&columns);
         let (served, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
         let all = cursor.rows.as_deref().map_or(&[][..], Vec::as_slice);
-        let (buffer, mut status) = moved(kind, number, rows, all.len(), &served.buffer);
         let visible = cursor.def.visible;
         let mut row = Vec::with_capacity(visible + 1);
         for at in buffer.clone() {
             let Some(found) = at.checked_sub(1).and_then(|at| all.get(at)) else { break };
             row.clear();
-            row.extend_from_slice(&found[..visible]);
+            row.extend_from_slice(found.get(..visible).unwrap_or_default());
+            row.resize(visible, Value::Null);
             row.push(Value::Int(if missing.contains(&at) { MISSING } else { SUCCEEDED }));
             self.sink.row(&row);
         }
@@ -144,7 +149,6 @@ impl Vm<'_> {
         // The row that WHERE CURRENT OF means.
         cursor.at = buffer.start;
         let closes = served.auto_close && (sent as i64) < rows;
-        served.buffer = buffer;
         self.select_done(sent as u64);
         if closes {
             self.programs.cursors.stop_serving(handle);
@@ -153,11 +157,34 @@ impl Vm<'_> {
         Ok((sent, status))
     }
 
+    /// Finds each row of the buffer again; the numbers of those that are gone.
+    fn find_block(&mut self, id: u32, buffer: Range<usize>) -> Result<Vec<usize>, SqlError> {
+        let mut missing = Vec::new();
+        for at in buffer {
+            let Some(cursor) = self.programs.cursors.all.get_mut(&id) else { break };
+            let before = std::mem::replace(&mut cursor.at, at);
+            // It may have come back.
+            cursor.gone.retain(|gone| *gone != at);
+            let count = cursor.rows.as_ref().map_or(0, |rows| rows.len());
+            let found = (1..=count).contains(&at).then(|| self.find_again(id)).transpose();
+            if let Some(cursor) = self.programs.cursors.all.get_mut(&id) {
+                cursor.at = before;
+            }
+            if found? == Some(false) {
+                missing.push(at);
+            }
+        }
+        Ok(missing)
+    }
+
     /// The rows of the buffer as they are in their tables now; the numbers of those that are not there any more. A cursor
     /// that nothing can be changed through keeps its rows.
     pub(super) fn refresh(&mut self, id: u32, handle: i32) -> Result<Vec<usize>, SqlError> {
         let (served, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
         let buffer = served.buffer.clone();
+        if cursor.again.is_some() {
+            return self.find_block(id, buffer);
+        }
         if cursor.def.targets.is_empty() {
             return Ok(Vec::new());
         }
