@@ -76,6 +76,8 @@ pub struct SqlError {
     pub line: u32,
     /// The procedure it happened in, if any.
     pub procedure: Option<String>,
+    /// The schema of that, for ERROR_PROCEDURE().
+    pub schema: Option<std::sync::Arc<str>>,
     /// What it ends.
     pub reach: Reach,
     /// 3621 ("The statement has been terminated.") follows it when the statement was changing rows.
@@ -111,6 +113,7 @@ impl SqlError {
             state: 1,
             line: 0,
             procedure: None,
+            schema: None,
             reach: reach_of(number, severity),
             stale: false,
             raised: false,

@@ -296,6 +296,7 @@ impl Vm<'_> {
         }
         if error.procedure.is_none() {
             error.procedure = code.name.clone();
+            error.schema = code.program.schema.clone();
         }
         self.name_victim(&mut error);
         // ANSI_WARNINGS OFF and ARITHABORT ON: what cannot be calculated ends the batch.

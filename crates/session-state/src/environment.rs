@@ -104,7 +104,11 @@ impl Environment for SessionEnvironment<'_> {
             ErrorLine => Value::from(caught.map(|e| e.line as i32)),
             ErrorSeverity => Value::from(caught.map(|e| e.severity as i32)),
             ErrorState => Value::from(caught.map(|e| e.state as i32)),
-            ErrorProcedure => Value::from(caught.and_then(|e| e.procedure.as_deref())),
+            ErrorProcedure => match caught.map(|e| (e.schema.as_deref(), e.procedure.as_deref())) {
+                Some((Some(schema), Some(name))) => Value::str(&format!("{schema}.{name}")),
+                Some((None, Some(name))) => Value::str(name),
+                _ => Value::Null,
+            },
             XactState => Value::SmallInt(
                 match (&self.state.transaction.count, self.state.transaction.doomed) {
                     (0, _) => 0,
