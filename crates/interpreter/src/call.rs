@@ -253,7 +253,7 @@ impl Vm<'_> {
         }
     }
 
-    fn prepare(&mut self, text: &str, declarations: &str) -> Result<i32, SqlError> {
+    pub(crate) fn prepare(&mut self, text: &str, declarations: &str) -> Result<i32, SqlError> {
         let setting = self.setting();
         let hash = hash_text(setting, Some(declarations), text);
         let texts = &mut self.programs.texts;

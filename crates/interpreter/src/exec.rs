@@ -375,7 +375,7 @@ impl Vm<'_> {
     }
 
     #[allow(clippy::too_many_arguments, reason = "a call has a caller, a callee, and arguments")]
-    fn run_procedure(
+    pub(crate) fn run_procedure(
         &mut self,
         code: &Arc<SessionPlan>,
         mut learnt: CodeState,

@@ -54,6 +54,7 @@ mod exec;
 mod function;
 mod global;
 mod parameter;
+mod prepared_calls;
 mod showplan;
 mod simple;
 mod textsize;

@@ -43,6 +43,9 @@ impl Vm<'_> {
                 }
                 .map(Some);
             }
+            "sp_prepare" | "sp_execute" | "sp_prepexec" | "sp_unprepare" => {
+                return self.prepared_call(&lower, args, code, frame, guarded);
+            }
             "sp_describe_first_result_set" => self.describe_first_result(args)?,
             "sp_describe_undeclared_parameters" => self.describe_parameters(args)?,
             "sp_describe_parameter_encryption" => self.describe_encryption(args)?,

@@ -296,7 +296,8 @@ impl Vm<'_> {
         }
         if error.procedure.is_none() {
             error.procedure = code.name.clone();
-            error.schema = code.program.schema.clone();
+            // A DDL trigger has none.
+            error.schema = code.program.schema.clone().filter(|_| code.object_id != 0);
         }
         self.name_victim(&mut error);
         // ANSI_WARNINGS OFF and ARITHABORT ON: what cannot be calculated ends the batch.
