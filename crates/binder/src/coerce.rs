@@ -245,7 +245,13 @@ impl Binder<'_> {
             return Ok(expr);
         }
         let ty = text_type(expr.ty);
-        self.coerce(expr, ty, CastMode::Implicit)
+        // Of a type of the CLR as ToString() would.
+        let mode = if matches!(expr.ty, SqlType::Clr(_)) {
+            CastMode::Explicit
+        } else {
+            CastMode::Implicit
+        };
+        self.coerce(expr, ty, mode)
     }
 }
 
@@ -330,6 +336,7 @@ pub(crate) fn text_type(ty: SqlType) -> SqlType {
         SqlType::UniqueIdentifier => 36,
         SqlType::Binary(n) | SqlType::VarBinary(Len::N(n)) => n.max(1),
         SqlType::VarBinary(Len::Max) => return SqlType::VarChar(Len::Max),
+        SqlType::Clr(_) => return SqlType::NVarChar(Len::N(4000)),
         _ => 40,
     };
     SqlType::VarChar(Len::N(n))

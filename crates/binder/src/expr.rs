@@ -110,7 +110,7 @@ impl Binder<'_> {
                 let input = self.expr(expr)?;
                 let pattern = self.expr(pattern)?;
                 for (i, e) in [&input, &pattern].into_iter().enumerate() {
-                    if matches!(e.ty, SqlType::Variant | SqlType::Xml) {
+                    if matches!(e.ty, SqlType::Variant | SqlType::Xml | SqlType::Clr(_)) {
                         return Err(BindError::new(
                             8116,
                             16,

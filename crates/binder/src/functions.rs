@@ -34,8 +34,8 @@ impl Binder<'_> {
         if f.name.schema.is_some() {
             return self.qualified_function(f, line);
         }
-        if f.name.name.value.starts_with('.') && !f.name.name.quoted {
-            return self.xml_method(f, line);
+        if !f.name.name.quoted && f.name.name.value.contains(['.', ':']) {
+            return self.method(f, line);
         }
         let name = f.name.name.value.to_ascii_uppercase();
         if name == "NEXT VALUE FOR" {
@@ -85,7 +85,7 @@ impl Binder<'_> {
         if is_system && table::fixed(&name).is_some() {
             return self.scalar(f, &name, line);
         }
-        let found = self.xml_method_of_column(f, line)?;
+        let found = self.method_of_column(f, line)?;
         found.ok_or_else(|| self.no_such_function(f, line))
     }
 
@@ -705,6 +705,7 @@ impl Binder<'_> {
                 // Of xml some of these functions take no more than texts may.
                 SqlType::Xml if !matches!(name, "DATALENGTH" | "ISNULL" | "CONVERT") => "xml",
                 SqlType::Variant if !takes_variants(name) => "sql_variant",
+                SqlType::Clr(ty) if !takes_clr_types(name) => ty.name(),
                 _ if i > 0 || !TEXTS_ALONE.contains(&name) => continue,
                 ty => match self.long_name(arg) {
                     Some("image" | "text" | "ntext") if name == "SUBSTRING" => continue,
@@ -756,6 +757,20 @@ const TEXTS_ALONE: &[&str] = &[
     "SUBSTRING",
     "UPPER",
 ];
+
+/// Functions that take values of types of the CLR.
+fn takes_clr_types(name: &str) -> bool {
+    matches!(
+        name,
+        "DATALENGTH"
+            | "ISNULL"
+            | "CONVERT"
+            | "CONCAT"
+            | "CONCAT_WS"
+            | "CHECKSUM"
+            | "BINARY_CHECKSUM"
+    )
+}
 
 /// Functions of numbers, texts and moments do not take a sql_variant.
 fn takes_variants(name: &str) -> bool {

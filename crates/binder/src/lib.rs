@@ -39,6 +39,7 @@ pub mod ir;
 mod kept;
 pub mod masking;
 mod merge;
+mod methods;
 mod names;
 mod native;
 mod nested;

@@ -91,6 +91,7 @@ impl Binder<'_> {
                  XML serialization.",
             ));
         }
+        none_of_the_clr(&query.output, clause.xml, line)?;
         let explicit = clause.mode == ast::ForMode::Explicit;
         if explicit {
             explicit::shape(&mut spec, &query.output, &clause.namespaces, line)?;
@@ -506,6 +507,26 @@ fn once(before: &[SerialColumn], made: &SerialColumn, name: &str, line: u32) -> 
         )),
         false => Ok(()),
     }
+}
+
+/// 6865, 13604.
+fn none_of_the_clr(output: &[OutputColumn], xml: bool, line: u32) -> Result<()> {
+    if !output.iter().any(|column| matches!(column.ty, SqlType::Clr(_))) {
+        return Ok(());
+    }
+    let (number, text) = match xml {
+        true => (
+            6865,
+            "FOR XML does not support CLR types - cast CLR types explicitly into one of the supported types in FOR XML \
+             queries.",
+        ),
+        false => (
+            13604,
+            "FOR JSON cannot serialize CLR objects. Cast CLR types explicitly into one of the supported types in FOR \
+             JSON queries.",
+        ),
+    };
+    Err(BindError::new(number, 16, line, text))
 }
 
 /// 6852: an attribute after something else inside the same element.

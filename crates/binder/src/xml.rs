@@ -16,44 +16,9 @@ use crate::error::{BindError, Result};
 use crate::from::Source;
 use crate::functions::{arity, type_of_text};
 use crate::ir::*;
-
-/// Methods that yield a value.
-const METHODS: &[&str] = &["value", "query", "exist", "nodes", "modify"];
-
-/// What a method is asked of.
-struct Receiver {
-    value: Expr,
-    /// `table.column.` where it is a column.
-    place: String,
-}
+use crate::methods::Receiver;
 
 impl Binder<'_> {
-    /// A call named `.value` and its like: a method of its first argument.
-    #[inline(never)]
-    pub(crate) fn xml_method(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
-        let name = &f.name.name.value[1..];
-        let Some((of, args)) = f.args.split_first() else {
-            return Err(BindError::new(102, 15, line, format!("Incorrect syntax near '{name}'.")));
-        };
-        let receiver = self.receiver(of)?;
-        self.call_method(receiver, name, args, line)
-    }
-
-    /// `c.value(...)`, `t.c.value(...)`: a method of a column, written as a function is. `None` where there is no such
-    /// column.
-    #[inline(never)]
-    pub(crate) fn xml_method_of_column(
-        &mut self,
-        f: &ast::FunctionCall,
-        line: u32,
-    ) -> Result<Option<Expr>> {
-        if !METHODS.contains(&f.name.name.value.as_str()) {
-            return Ok(None);
-        }
-        let Some(receiver) = self.column_receiver(&f.name, line)? else { return Ok(None) };
-        self.call_method(receiver, &f.name.name.value, &f.args, line).map(Some)
-    }
-
     /// `x.nodes('path') AS t (c)` in FROM; `None` where it is no method.
     #[inline(never)]
     pub(crate) fn xml_nodes(
@@ -133,41 +98,6 @@ impl Binder<'_> {
         }
     }
 
-    fn receiver(&mut self, of: &ast::Expr) -> Result<Receiver> {
-        let place = match &of.kind {
-            ast::ExprKind::Column(c) => self.place_of_column(c),
-            _ => String::new(),
-        };
-        Ok(Receiver { value: self.node_or_value(of)?, place })
-    }
-
-    /// The column that a function's name is made of, but for its last part.
-    fn column_receiver(&mut self, name: &ast::ObjectName, line: u32) -> Result<Option<Receiver>> {
-        let Some(column) = &name.schema else { return Ok(None) };
-        let parts = [&name.server, &name.database];
-        let qualifier = parts.into_iter().flatten().cloned().collect();
-        let column = ast::ColumnRef { qualifier, name: column.clone() };
-        let Ok(found) = self.column(&column, line) else { return Ok(None) };
-        let value = Expr::col(found.id, found.ty, found.nullable);
-        Ok(Some(Receiver { value, place: self.place_of_column(&column) }))
-    }
-
-    /// `table.column.`
-    fn place_of_column(&self, c: &ast::ColumnRef) -> String {
-        let table = match c.qualifier.last() {
-            Some(table) => Some(table.value.clone()),
-            None => {
-                let tables = self.scopes.iter().rev().flat_map(|s| &s.tables);
-                let has = |t: &&ScopeTable| {
-                    let mut names = t.columns.iter().filter_map(|k| k.name.as_deref());
-                    names.any(|n| catalog::same_name(n, &c.name.value))
-                };
-                tables.into_iter().find(has).map(|t| t.name.clone())
-            }
-        };
-        table.map_or_else(|| format!("{}.", c.name.value), |t| format!("{t}.{}.", c.name.value))
-    }
-
     fn is_xml(&self, value: &Expr, line: u32) -> Result<()> {
         match value.ty {
             SqlType::Xml => Ok(()),
@@ -178,7 +108,8 @@ impl Binder<'_> {
         }
     }
 
-    fn call_method(
+    /// A method, which takes a value that is no xml for an error.
+    pub(crate) fn xml_method(
         &mut self,
         receiver: Receiver,
         method: &str,
@@ -350,7 +281,7 @@ fn value_type(name: &str, line: u32) -> Result<SqlType> {
     {
         return Err(wrong());
     }
-    type_of_text(word).ok_or_else(wrong)
+    type_of_text(word).filter(|ty| !matches!(ty, SqlType::Clr(_))).ok_or_else(wrong)
 }
 
 /// `t.c`, `[my table].c`

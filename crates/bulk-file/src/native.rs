@@ -74,7 +74,8 @@ pub fn native_prefix(ty: SqlType, nullable: bool) -> (u8, usize) {
         | SqlType::NChar(_)
         | SqlType::NVarChar(_)
         | SqlType::Binary(_)
-        | SqlType::VarBinary(_) => (2, 0),
+        | SqlType::VarBinary(_)
+        | SqlType::Clr(_) => (2, 0),
         SqlType::Variant | SqlType::Xml => (4, 0),
         SqlType::Bit
         | SqlType::Decimal { .. }

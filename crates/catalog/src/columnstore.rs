@@ -74,7 +74,7 @@ fn check_column(table: &TableDef, column: &ColumnDef, clustered: bool) -> Result
     }
     // Large values only in a clustered one.
     if column.rowversion
-        || matches!(column.ty, SqlType::Variant | SqlType::Xml)
+        || matches!(column.ty, SqlType::Variant | SqlType::Xml | SqlType::Clr(_))
         || (!clustered && is_max(column.ty))
     {
         let text = format!(

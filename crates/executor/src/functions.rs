@@ -5,6 +5,7 @@
 
 mod bits;
 mod calendar;
+mod clr;
 mod digest;
 pub(crate) mod json;
 mod number;
@@ -65,6 +66,7 @@ fn call_with(
         | ToDateTimeOffset | DateFromParts | IsDate => time::call(func, v, args, cx),
         DateTimeFromParts | DateTrunc(_) | DateBucket(_) | AtTimeZone | CurrentTimezone
         | CurrentTimezoneId => calendar::call(func, v, args, ty, cx),
+        FuncId::Clr(method) => clr::call(method, v),
         LeftShift | RightShift | BitCount | GetBit | SetBit => bits::call(func, v, args, ty),
         Checksum | BinaryChecksum | HashBytes | BinaryText | Compress | Decompress => {
             digest::call(func, v, args)

@@ -787,7 +787,9 @@ pub fn duplicate_key_text(table: &TableDef, key: &[&Value]) -> String {
 pub(crate) fn key_text(table: &TableDef, columns: &[usize], key: &[&Value]) -> String {
     let mut shown = Vec::new();
     for (i, value) in columns.iter().zip(key) {
-        let text = types::format::to_text(value, table.columns[*i].ty, 0).ok().flatten();
+        // Bytes in digits.
+        let style = i32::from(matches!(value, Value::Binary(_)));
+        let text = types::format::to_text(value, table.columns[*i].ty, style).ok().flatten();
         shown.push(text.map_or_else(|| "<NULL>".to_string(), |t| t.trim_end().to_string()));
     }
     format!(" The duplicate key value is ({}).", shown.join(", "))

@@ -86,6 +86,7 @@ pub(crate) fn facts(ty: SqlType) -> TypeFacts {
         SqlType::UniqueIdentifier => of(16, 0, 0, 36),
         SqlType::Variant => of(8016, 0, 0, 98),
         SqlType::Xml => of(-1, 0, 0, 241),
+        SqlType::Clr(ty) => of(ty.bytes_max().map_or(-1, |n| n as i16), 0, 0, 240),
     }
 }
 
@@ -142,7 +143,18 @@ fn described(at: usize, column: &OutputColumn) -> Vec<Value> {
         Value::TinyInt(of.scale),
         if ty.is_character() { Value::str(&column.collation.name()) } else { Value::Null },
     ];
-    row.extend(std::iter::repeat_n(Value::Null, 9));
+    row.extend(match ty {
+        // The system's types are in every database; master stands for them, as on the wire.
+        SqlType::Clr(clr) => [
+            Value::Int(i32::from(clr.user_type())),
+            Value::str("master"),
+            Value::str("sys"),
+            Value::str(clr.name()),
+            Value::str(&format!("{}, {}", clr.class(), types::clr::ASSEMBLY)),
+        ],
+        _ => [const { Value::Null }; 5],
+    });
+    row.extend(std::iter::repeat_n(Value::Null, 4));
     row.extend([bit(false), bit(false), bit(false)]);
     row.extend(std::iter::repeat_n(Value::Null, 5));
     row.extend([

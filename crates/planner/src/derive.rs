@@ -1,5 +1,5 @@
 //! Predicates that others imply, so that tables are read by them: what all branches of an OR have in common, what an OR
-//! over several tables says of each of them, and what equal columns say of each other.
+//! over several tables says of each of them, what equal columns say of each other, and the ranges of subtrees.
 //!
 //! Promise: the predicates together let the same rows through as before. Factoring keeps even UNKNOWN (three-valued
 //! logic is distributive); what is derived is true wherever the predicate that it comes from is.
@@ -15,6 +15,7 @@ use binder::ir::*;
 use crate::columns::is_movable;
 use crate::fold::{all_of, conjuncts};
 use crate::lower::Needed;
+use crate::subtree;
 
 /// An OR of more branches is left as it is, and so are more predicates than this: what is derived is looked for among all.
 const BRANCHES_MAX: usize = 64;
@@ -25,6 +26,7 @@ pub(crate) fn factored(pred: Expr, out: &mut Vec<Expr>) {
     let mut all = Vec::new();
     conjuncts(pred, &mut all);
     for pred in all {
+        out.extend(subtree::range(&pred).into_iter().flatten());
         match common(&pred) {
             Some((common, rest)) => {
                 out.extend(common);

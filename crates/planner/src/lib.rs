@@ -31,6 +31,7 @@ mod search;
 pub mod show;
 mod spread;
 mod statement;
+mod subtree;
 mod unnest;
 mod wishes;
 

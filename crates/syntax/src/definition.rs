@@ -325,9 +325,21 @@ impl Writer {
             && call.over.is_none()
             && call.within_group.is_empty();
         let name = &call.name;
-        // NEXT VALUE FOR and the methods of types are no calls to write so.
+        if plain && name.schema.is_none() && !name.name.quoted {
+            if let Some((ty, method)) = name.name.value.split_once("::") {
+                self.text += &format!("{}::{method}(", bracketed(ty));
+                return self.arguments(&call.args);
+            }
+            if let Some(method) = name.name.value.strip_prefix('.') {
+                return self.method(method, &call.args);
+            }
+        }
+        // NEXT VALUE FOR and the methods of xml are no calls to write so.
         let word = name.name.value.chars().all(|c| c.is_alphanumeric() || c == '_');
-        if !plain || (name.schema.is_none() && !word) || crate::parser::is_type_method(&name.name) {
+        if !plain
+            || (name.schema.is_none() && !word)
+            || crate::parser::is_type_method(&name.name.value)
+        {
             return None;
         }
         let lower = name.name.value.to_lowercase();
@@ -361,12 +373,29 @@ impl Writer {
                 args = rest;
             }
         }
+        self.arguments(args)
+    }
+
+    /// `a,b)`
+    fn arguments(&mut self, args: &[Expr]) -> Option<()> {
         for (at, arg) in args.iter().enumerate() {
             self.text += if at > 0 { "," } else { "" };
             self.expr(arg, Level::Sum)?;
         }
         self.text.push(')');
         Some(())
+    }
+
+    /// A method of a column or of what a call yields; xml's are left as they were written.
+    fn method(&mut self, method: &str, args: &[Expr]) -> Option<()> {
+        let (of, args) = args.split_first()?;
+        let named = matches!(of.kind, ExprKind::Column(_) | ExprKind::Function(_));
+        if !named || crate::parser::is_type_method(method) {
+            return None;
+        }
+        self.expr(of, Level::Sum)?;
+        self.text += &format!(".{}(", bracketed(method));
+        self.arguments(args)
     }
 }
 

@@ -24,6 +24,7 @@ mod index;
 mod literal;
 mod login;
 mod merge;
+mod methods;
 mod module;
 mod partition;
 mod pivot;
@@ -174,8 +175,8 @@ pub(crate) fn mentions(
     Ok(parser.notes.map(|notes| notes.found).unwrap_or_default())
 }
 
-/// Is it the name of a method of a type, as `value` of xml?
-pub(crate) fn is_type_method(name: &Ident) -> bool {
+/// Is it the name of a method of xml?
+pub(crate) fn is_type_method(name: &str) -> bool {
     xml::is_method(name)
 }
 

@@ -127,6 +127,7 @@ pub fn standard(ty: SqlType) -> Standard {
         SqlType::Time(s) | SqlType::DateTime2(s) | SqlType::DateTimeOffset(s) => moment(s),
         SqlType::Bit | SqlType::UniqueIdentifier | SqlType::Variant => nothing,
         SqlType::Xml => sized(Len::Max, 1),
+        SqlType::Clr(ty) => sized(ty.bytes_max().map_or(Len::Max, Len::N), 1),
     }
 }
 

@@ -236,7 +236,7 @@ pub fn column_type(ty: SqlType) -> ColumnType {
     let system = ty.system_type_id();
     ColumnType {
         system,
-        user: system as i32,
+        user: ty.user_type_id() as i32,
         max_length,
         precision,
         scale,

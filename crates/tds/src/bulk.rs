@@ -176,7 +176,7 @@ fn read_columns(r: &mut Reader<'_>) -> Result<(Vec<BulkColumn>, Vec<TypeInfo>)> 
     for _ in 0..count {
         r.u32(WHAT)?;
         let flags = r.u16(WHAT)?;
-        let info = TypeInfo::decode(r)?;
+        let info = TypeInfo::decode_column(r)?;
         if info.has_table_name() {
             // One part, unlike in the server's COLMETADATA.
             r.us_varchar(WHAT)?;

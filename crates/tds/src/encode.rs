@@ -43,7 +43,8 @@ pub(crate) fn null_bytes(ty: SqlType) -> usize {
         SqlType::VarChar(Len::Max)
         | SqlType::NVarChar(Len::Max)
         | SqlType::VarBinary(Len::Max)
-        | SqlType::Xml => 8,
+        | SqlType::Xml
+        | SqlType::Clr(_) => 8,
         SqlType::Char(_)
         | SqlType::VarChar(_)
         | SqlType::NChar(_)
@@ -179,7 +180,7 @@ fn try_value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Option<()> {
         (SqlType::NVarChar(Len::Max) | SqlType::Xml, Value::Str(text)) => {
             chunk(out, |out| put_utf16(out, text))?
         }
-        (SqlType::VarBinary(Len::Max), Value::Binary(bytes)) => {
+        (SqlType::VarBinary(Len::Max) | SqlType::Clr(_), Value::Binary(bytes)) => {
             chunk(out, |out| out.extend_from_slice(bytes))?
         }
         (SqlType::Decimal { precision, scale, .. }, Value::Decimal(v)) => {

@@ -40,6 +40,9 @@ fn misfit(ty: SqlType, page: CodePage, value: &Value) -> Result<bool, &'static s
         (SqlType::NVarChar(Len::Max) | SqlType::Xml, Value::Str(_)) => true,
         (SqlType::Binary(n), Value::Binary(bytes)) => bytes.len() == usize::from(n),
         (SqlType::VarBinary(len), Value::Binary(bytes)) => bytes.len() <= len.limit(),
+        (SqlType::Clr(ty), Value::Binary(bytes)) => {
+            ty.bytes_max().is_none_or(|most| bytes.len() <= usize::from(most))
+        }
         (SqlType::Decimal { precision, scale, .. }, Value::Decimal(v)) => {
             let digits = v.units().unsigned_abs().checked_ilog10().map_or(1, |n| n + 1);
             v.scale() == scale && digits <= u32::from(precision)

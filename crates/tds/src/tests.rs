@@ -520,6 +520,22 @@ fn bulk_rows_come_packet_by_packet() {
     }
 }
 
+/// MS-TDS 2.2.5.5.2: lengths and names, and bytes in chunks; read back by a client.
+#[test]
+fn a_clr_type_goes_out_with_its_names() {
+    let ty = SqlType::Clr(types::ClrType::HierarchyId);
+    let mut out = Vec::new();
+    crate::type_info::put(&mut out, ty);
+    assert_eq!(out[..3], [0xF0, 0x7C, 0x03]);
+    crate::encode::value(&mut out, ty, &Value::binary(&[0x58])).unwrap();
+    assert!(out.ends_with(&[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x58, 0, 0, 0, 0]));
+    let mut r = crate::reader::Reader::new(&out);
+    let info = crate::type_info::TypeInfo::decode_column(&mut r).unwrap();
+    assert_eq!(info.ty, SqlType::VarBinary(Len::Max));
+    let read = crate::decode::column(&mut r, &info, false).unwrap();
+    assert!(read == Value::binary(&[0x58]) && r.is_empty());
+}
+
 /// MS-TDS 2.2.5.5.3: no schema; UTF-16 in chunks.
 #[test]
 fn xml_goes_out_as_its_own_type() {

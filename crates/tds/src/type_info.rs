@@ -2,7 +2,8 @@
 //!
 //! The server announces a column in the form that can hold NULL (INTN and so on), or, when it is NOT NULL and its
 //! type has one, in the fixed-length form (INT4), as SQL Server does; a client may use any form, the old ones (text, fixed lengths, TDS 4.2's char) too. XML is read as nvarchar(max), as
-//! nobody has parsed it yet; a parameter of sql_variant as what it holds. CLR types and JSON and vector are refused by name.
+//! nobody has parsed it yet; a parameter of sql_variant as what it holds; a CLR type as varbinary(max), which is checked
+//! when it becomes one. JSON and vector are refused by name.
 
 use crate::ProtocolError;
 use crate::charset::Collation;
@@ -96,7 +97,17 @@ pub(crate) struct TypeInfo {
 }
 
 impl TypeInfo {
+    /// Of a parameter, or of a column of a parameter's table.
     pub fn decode(r: &mut Reader<'_>) -> Result<TypeInfo> {
+        TypeInfo::decode_as(r, false)
+    }
+
+    /// Of a column or a returned value: a CLR type tells its length and its class too (2.2.5.5.2).
+    pub fn decode_column(r: &mut Reader<'_>) -> Result<TypeInfo> {
+        TypeInfo::decode_as(r, true)
+    }
+
+    fn decode_as(r: &mut Reader<'_>, of_column: bool) -> Result<TypeInfo> {
         use token as t;
         const WHAT: &str = "type";
         let token = r.u8(WHAT)?;
@@ -221,7 +232,19 @@ impl TypeInfo {
                 r.u32(WHAT)?;
                 (SqlType::Variant, Form::Variant)
             }
-            t::UDT => return Err(ProtocolError::NotSupported { what: "A CLR type" }),
+            t::UDT => {
+                if of_column {
+                    r.u16(WHAT)?;
+                }
+                // Database, schema and name.
+                for _ in 0..3 {
+                    r.b_varchar(WHAT)?;
+                }
+                if of_column {
+                    r.us_varchar(WHAT)?;
+                }
+                (SqlType::VarBinary(Len::Max), Form::Chunks)
+            }
             t::TABLE => {
                 return Err(ProtocolError::NotSupported { what: "A table inside a table" });
             }
@@ -314,6 +337,18 @@ pub(crate) fn put_long(
     }
 }
 
+/// UDT_INFO as a column has it (2.2.5.5.2): the length, where the type is, and its class. The system's types are in every
+/// database; this names master, which no client asks.
+fn put_clr(out: &mut Vec<u8>, ty: types::ClrType) {
+    use crate::reader::{put_b_varchar, put_us_varchar};
+    out.push(token::UDT);
+    out.extend_from_slice(&ty.bytes_max().unwrap_or(MAX_LENGTH).to_le_bytes());
+    for part in ["master", "sys", ty.name()] {
+        put_b_varchar(out, part);
+    }
+    put_us_varchar(out, &format!("{}, {}", ty.class(), types::clr::ASSEMBLY), 1000);
+}
+
 /// Appends the TYPE_INFO of a type, in its nullable form.
 pub(crate) fn put(out: &mut Vec<u8>, ty: SqlType) {
     put_with(out, ty, types::Collation::default());
@@ -357,6 +392,7 @@ pub(crate) fn put_with(out: &mut Vec<u8>, ty: SqlType, collation: types::Collati
         }
         // Of no schema collection.
         SqlType::Xml => return out.extend_from_slice(&[t::XML, 0]),
+        SqlType::Clr(ty) => return put_clr(out, ty),
         SqlType::Char(n) => (t::BIGCHAR, length(Len::N(n), 1)),
         SqlType::VarChar(len) => (t::BIGVARCHAR, length(len, 1)),
         SqlType::NChar(n) => (t::NCHAR, length(Len::N(n), 2)),

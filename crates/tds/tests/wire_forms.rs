@@ -122,6 +122,11 @@ fn chunks() {
     let xml = SqlType::NVarChar(Len::Max);
     check(&format!("F1 00 {unknown} 02000000 4100 00000000"), xml, Value::str("A"));
     check(&format!("F1 01 00 00 0000 {null}"), xml, Value::Null);
+    // A CLR type by its names (database, schema, type): its bytes.
+    let (udt, bytes) = ("F0 00 03 7300 7900 7300 01 6800", SqlType::VarBinary(Len::Max));
+    check(&format!("{udt} {unknown} 01000000 58 00000000"), bytes, Value::binary(&[0x58]));
+    check(&format!("{udt} 0000000000000000 00000000"), bytes, Value::binary(&[]));
+    check(&format!("{udt} {null}"), bytes, Value::Null);
 }
 
 #[test]
@@ -175,7 +180,6 @@ fn what_cannot_be() {
     refused(&format!("E7 0400 {LATIN1} 0300 410042"), 8023);
     refused(&format!("A7 0200 {LATIN1} 0300 414243"), 8016);
     refused(&format!("A7 411F {LATIN1} 0000"), 8016);
-    refused("F0 FFFF 00 00 00 0000", 40510);
     refused("F4", 40510);
 }
 

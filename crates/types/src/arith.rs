@@ -56,6 +56,9 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
         b: b.message_name(),
         op: op.message_name(),
     };
+    if let (SqlType::Clr(ty), _) | (_, SqlType::Clr(ty)) = (a, b) {
+        return Err(TypeError::InvalidOperator { op: op.message_name(), ty: ty.name() });
+    }
     if a == SqlType::Xml || b == SqlType::Xml {
         return Err(if a == b { invalid(a) } else { incompatible() });
     }

@@ -8,6 +8,7 @@
 //! copy. Text headed for varchar or char keeps only characters of its code page; others become the one
 //! nearest in it, or `?`, as in SQL Server.
 
+mod clr;
 mod dates;
 mod numbers;
 mod xml_text;
@@ -47,6 +48,7 @@ enum Family {
     Guid,
     Variant,
     Xml,
+    Clr,
 }
 
 fn family(ty: SqlType) -> Family {
@@ -61,6 +63,7 @@ fn family(ty: SqlType) -> Family {
         SqlType::UniqueIdentifier => Family::Guid,
         SqlType::Variant => Family::Variant,
         SqlType::Xml => Family::Xml,
+        SqlType::Clr(_) => Family::Clr,
         _ => Family::Modern,
     }
 }
@@ -70,7 +73,11 @@ pub fn conversion(from: SqlType, to: SqlType) -> Conversion {
     use Conversion::{Explicit, Implicit};
     use Family::*;
     match (family(from), family(to)) {
+        (Clr, Clr) if from != to => Conversion::None,
         (a, b) if a == b => Implicit,
+        (Character | Binary, Clr) => Implicit,
+        (Clr, Character | Binary) => Explicit,
+        (Clr, _) | (_, Clr) => Conversion::None,
         (Character | Binary, Xml) => Implicit,
         (Xml, Character | Binary) => Explicit,
         (Xml, _) | (_, Xml) => Conversion::None,
@@ -304,6 +311,12 @@ fn convert_of(
 ) -> Result<Value, TypeError> {
     if from == SqlType::Xml || to == SqlType::Xml {
         return xml_text::convert(value, from, to, style);
+    }
+    if let SqlType::Clr(ty) = to {
+        return clr::enter(value, from, ty);
+    }
+    if let (SqlType::Clr(ty), Value::Binary(bytes), true) = (from, value, to.is_character()) {
+        return clr::leave(ty, bytes, to, strict);
     }
     match to {
         SqlType::Variant => crate::Variant::wrap(value.clone(), from),

@@ -65,6 +65,10 @@ pub enum TypeError {
     KeyTooLarge { size: usize },
     /// 6335, 6359, 9400 to 9467: the text is no well-formed XML.
     Xml(xml::XmlError),
+    /// 6522: an exception of a type of the CLR.
+    Clr(Box<clr_types::ClrError>),
+    /// 403: an operator that types of the CLR do not have.
+    InvalidOperator { op: &'static str, ty: &'static str },
     /// 6354: an xml does not fit a text.
     XmlTooLong,
     /// 3617, 701: what makes it is to stop.
@@ -106,6 +110,8 @@ impl TypeError {
             TypeError::RowTooLarge { .. } => 511,
             TypeError::KeyTooLarge { .. } => 1946,
             TypeError::Xml(e) => e.number(),
+            TypeError::Clr(_) => clr_types::ClrError::NUMBER,
+            TypeError::InvalidOperator { .. } => 403,
             TypeError::XmlTooLong => 6354,
             TypeError::Stopped(stopped) => stopped.number(),
         }
@@ -129,6 +135,7 @@ impl TypeError {
             TypeError::ConvertError { .. } => 5,
             TypeError::DateOutOfRange { .. } | TypeError::ImplicitNotAllowed { .. } => 3,
             TypeError::TypeClash { .. } | TypeError::ExplicitNotAllowed { .. } => 2,
+            TypeError::Clr(_) => clr_types::ClrError::STATE,
             TypeError::BadGuid | TypeError::NoSpace { .. } => 2,
             TypeError::BadMoney | TypeError::DateDiffOverflow { .. } => 0,
             _ => 1,
@@ -251,6 +258,10 @@ impl fmt::Display for TypeError {
                  the maximum length of 900 bytes for clustered indexes."
             ),
             TypeError::Xml(e) => f.write_str(e.text()),
+            TypeError::Clr(e) => e.fmt(f),
+            TypeError::InvalidOperator { op, ty } => {
+                write!(f, "Invalid operator for data type. Operator equals {op}, type equals {ty}.")
+            }
             TypeError::XmlTooLong => {
                 f.write_str("Target string size is too small to represent the XML instance")
             }
@@ -259,6 +270,13 @@ impl fmt::Display for TypeError {
 }
 
 impl std::error::Error for TypeError {}
+
+impl From<clr_types::ClrError> for TypeError {
+    #[cold]
+    fn from(error: clr_types::ClrError) -> Self {
+        TypeError::Clr(Box::new(error))
+    }
+}
 
 impl From<runtime::task::Stopped> for TypeError {
     fn from(stopped: runtime::task::Stopped) -> Self {

@@ -414,6 +414,7 @@ pub fn shell_width(ty: SqlType) -> Option<usize> {
         | SqlType::NVarChar(Len::Max)
         | SqlType::VarBinary(Len::Max)
         | SqlType::Xml => return None,
+        SqlType::Clr(ty) => 2 + 2 * usize::from(ty.bytes_max()?),
     })
 }
 

@@ -163,7 +163,7 @@ fn encode_value(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
             Rule::CiAs => sort_key_into(text, out),
             rule => rule.sort_key_into(text, out),
         },
-        (_, Value::Binary(bytes)) if ty.is_binary() => {
+        (_, Value::Binary(bytes)) if ty.is_binary() || matches!(ty, SqlType::Clr(_)) => {
             // Zero is escaped, so that the end (00 00) is below every continuation.
             for b in trim_zeros(bytes) {
                 out.push(*b);

@@ -31,6 +31,9 @@ pub mod variant;
 pub mod wire;
 
 pub use arith::ArithOp;
+/// Types of the CLR and their methods.
+pub use clr_types as clr;
+pub use clr_types::ClrType;
 pub use collation::Collation;
 pub use compare::Pattern;
 pub use convert::Conversion;

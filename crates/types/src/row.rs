@@ -118,7 +118,8 @@ pub fn fixed_bytes(ty: SqlType) -> Option<usize> {
         | SqlType::NVarChar(_)
         | SqlType::VarBinary(_)
         | SqlType::Variant
-        | SqlType::Xml => return None,
+        | SqlType::Xml
+        | SqlType::Clr(_) => return None,
     })
 }
 
@@ -598,7 +599,9 @@ fn put_variable(ty: SqlType, rule: Rule, value: &Value, out: &mut Vec<u8>) {
         (SqlType::NVarChar(_) | SqlType::Xml, Value::Str(text)) => {
             units::units(text).for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
         }
-        (SqlType::VarBinary(_), Value::Binary(bytes)) => out.extend_from_slice(bytes),
+        (SqlType::VarBinary(_) | SqlType::Clr(_), Value::Binary(bytes)) => {
+            out.extend_from_slice(bytes);
+        }
         (SqlType::Variant, Value::Variant(v)) => put_variant(v, out),
         (ty, value) => panic!("a {ty} column is given {value:?}: the plan forgot to convert"),
     }
@@ -652,7 +655,9 @@ fn get_value(ty: SqlType, cell: &[u8]) -> Value {
             let units = cell.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
             Value::Str(units::from_units(units).into())
         }
-        SqlType::Binary(_) | SqlType::VarBinary(_) => Value::Binary(Bytes::new(cell)),
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Clr(_) => {
+            Value::Binary(Bytes::new(cell))
+        }
         SqlType::Date => Value::Date(i32::from_le_bytes(array(cell))),
         SqlType::Time(_) => Value::Time(get_uint(cell)),
         SqlType::DateTime => Value::DateTime(DateTime {

@@ -1,6 +1,6 @@
 //! Declared types: names, lengths, precedence, and the type two types meet in.
 
-use crate::{TypeError, Value};
+use crate::{ClrType, TypeError, Value};
 use std::fmt;
 
 /// The declared length of a character or binary type: characters for (N)CHAR and (N)VARCHAR (one
@@ -58,6 +58,8 @@ pub enum SqlType {
     Variant,
     /// xml, untyped: its values are texts as [`crate::convert`] makes them.
     Xml,
+    /// A type of the CLR, as hierarchyid: its values are binaries that [`ClrType::check`] takes.
+    Clr(ClrType),
 }
 
 impl SqlType {
@@ -169,7 +171,7 @@ impl SqlType {
             "uniqueidentifier" => fixed(SqlType::UniqueIdentifier),
             "sql_variant" => fixed(SqlType::Variant),
             "xml" => fixed(SqlType::Xml),
-            _ => None,
+            other => ClrType::from_name(other).map(SqlType::Clr).and_then(fixed),
         }
     }
 
@@ -219,6 +221,7 @@ impl SqlType {
             SqlType::UniqueIdentifier => "uniqueidentifier",
             SqlType::Variant => "sql_variant",
             SqlType::Xml => "xml",
+            SqlType::Clr(ty) => ty.name(),
         }
     }
 
@@ -259,10 +262,20 @@ impl SqlType {
             SqlType::UniqueIdentifier => 36,
             SqlType::Variant => 98,
             SqlType::Xml => 241,
+            SqlType::Clr(_) => 240,
         }
     }
 
-    /// (type id, length or -1 for max, precision, scale), as stored.
+    /// `user_type_id` in sys.types.
+    pub fn user_type_id(self) -> u8 {
+        match self {
+            SqlType::Clr(ty) => ty.user_type(),
+            other => other.system_type_id(),
+        }
+    }
+
+    /// (type id, length or -1 for max, precision, scale), as stored. The precision of a type of the CLR is its
+    /// user_type_id.
     pub fn to_parts(self) -> (u8, i32, u8, u8) {
         let id = self.system_type_id();
         let len = |len: Len| match len {
@@ -276,6 +289,7 @@ impl SqlType {
                 (id, len(l), 0, 0)
             }
             SqlType::Time(p) | SqlType::DateTime2(p) | SqlType::DateTimeOffset(p) => (id, 0, 0, p),
+            SqlType::Clr(ty) => (id, 0, ty.user_type(), 0),
             _ => (id, 0, 0, 0),
         }
     }
@@ -311,6 +325,7 @@ impl SqlType {
             36 => SqlType::UniqueIdentifier,
             98 => SqlType::Variant,
             241 => SqlType::Xml,
+            240 => SqlType::Clr(ClrType::from_user_type(precision)?),
             _ => return None,
         })
     }
@@ -318,7 +333,7 @@ impl SqlType {
     /// SQL Server's precedence; higher wins when two types meet in an operator.
     pub fn precedence(self) -> u8 {
         match self {
-            // Above all but the types of the CLR.
+            SqlType::Clr(_) => 32,
             SqlType::Xml => 31,
             SqlType::Variant => 30,
             SqlType::DateTimeOffset(_) => 28,
@@ -367,7 +382,7 @@ impl SqlType {
                 | SqlType::NVarChar(Len::Max)
                 | SqlType::VarBinary(Len::Max)
                 | SqlType::Xml
-        )
+        ) || matches!(self, SqlType::Clr(ty) if ty.bytes_max().is_none())
     }
 
     pub fn is_binary(self) -> bool {

@@ -24,7 +24,7 @@ pub fn value(ty: SqlType, bytes: &[u8]) -> Option<Value> {
         SqlType::Money | SqlType::SmallMoney => Value::Money(money(bytes)?),
         SqlType::Float => Value::Float(float(bytes)?),
         SqlType::Real if bytes.len() == 4 => Value::Real(float(bytes)? as f32),
-        SqlType::Binary(_) | SqlType::VarBinary(_) => Value::binary(bytes),
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Clr(_) => Value::binary(bytes),
         SqlType::Date => Value::Date(date(bytes)?),
         SqlType::Time(scale) => Value::Time(time(bytes, scale)?),
         SqlType::DateTime | SqlType::SmallDateTime => Value::DateTime(datetime(bytes)?),

@@ -56,6 +56,7 @@ const OUTSIDE: &[&str] = &[
     "TRIGGER AS EXTERNAL NAME",
     "TYPE EXTERNAL NAME",
     "methods of CLR types",
+    "properties of CLR types",
     "XML",
     "PRIMARY XML",
     "INDEX of a selective XML index",

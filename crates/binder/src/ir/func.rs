@@ -162,6 +162,8 @@ pub enum FuncId {
     BinaryText,
     /// (nvarchar schema, nvarchar collection [, nvarchar namespace]) -> xml
     XmlSchemaNamespace,
+    /// (what its row tells) -> what its row tells: a method of a type of the CLR
+    Clr(types::clr::MethodId),
     /// (num) -> num
     Abs,
     /// (num) -> num: -1, 0, 1

@@ -1,7 +1,9 @@
 //! Expressions as SQL Server's plans show them: `[t].[dbo].[p].[id]<(3)`, `CONVERT_IMPLICIT(bigint,[@i],0)`.
 
 use super::Show;
-use binder::ir::{AggFunc, CastMode, Expr, ExprKind, SubqueryKind, WindowFunc, arith_symbol};
+use binder::ir::{
+    AggFunc, CastMode, Expr, ExprKind, FuncId, SubqueryKind, WindowFunc, arith_symbol,
+};
 use types::{SqlType, Value, format};
 
 /// Stands in a text for the part of a run before it; no text of a query holds it.
@@ -81,6 +83,15 @@ impl Show<'_> {
                     CastMode::Store { .. } if input.ty == e.ty => inner,
                     _ => format!("{word}({},{inner},{})", e.ty, style.unwrap_or(0)),
                 }
+            }
+            ExprKind::Func { func: FuncId::Clr(method), args } => {
+                let row = method.row();
+                let mut args: Vec<String> = args.iter().map(&mut inner).collect();
+                let of = match row.is_static {
+                    true => format!("{}::", row.owner.name()),
+                    false => format!("{}.", args.remove(0)),
+                };
+                format!("{of}{}({})", row.name, args.join(","))
             }
             ExprKind::Func { func, args } => {
                 let shown = format!("{func:?}").to_lowercase();

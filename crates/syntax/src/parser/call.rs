@@ -50,7 +50,7 @@ impl Parser<'_> {
             };
         }
         if self.at_static_member() {
-            return self.static_member();
+            return self.static_member(qualifier, name);
         }
         if !self.at_sym(Sym::LeftParen) {
             if self.notes.is_some() && qualifier.is_empty() {
@@ -100,7 +100,7 @@ impl Parser<'_> {
                 self.eat_kw(Kw::All);
             }
             call.args = self.nested(1, |parser| parser.comma_list(Self::argument))?;
-            if call.name.schema.is_some() && xml::is_method(&call.name.name) {
+            if call.name.schema.is_some() && xml::is_method(&call.name.name.value) {
                 self.declare_namespaces(call.args.first_mut());
             }
         }

@@ -325,7 +325,7 @@ impl Parser<'_> {
                     }
                     let collation = self.ident()?;
                     if self.at_sym(Sym::Dot) {
-                        self.methods()?;
+                        self.properties()?;
                     }
                     let kind = ExprKind::Collate { expr: Box::new(expr), collation };
                     expr = Expr { kind, span: self.span_from(start) };
@@ -372,7 +372,7 @@ impl Parser<'_> {
             _ => ExprKind::Literal(self.literal()?),
         };
         let value = Expr { kind, span: self.span_from(start) };
-        if self.at_sym(Sym::Dot) { self.xml_methods(value, start) } else { Ok(value) }
+        if self.at_sym(Sym::Dot) { self.value_methods(value, start) } else { Ok(value) }
     }
 
     fn parenthesis(&mut self, conditions: bool) -> ParseResult<Expr> {
@@ -380,13 +380,13 @@ impl Parser<'_> {
         if self.query_in_parens() {
             let query = self.subquery()?;
             let expr = Expr { kind: ExprKind::Subquery(query), span: self.span_from(start) };
-            return self.xml_methods(expr, start);
+            return self.value_methods(expr, start);
         }
         self.at += 1;
         let mut expr = self.any(if conditions { 0 } else { ADD })?;
         self.expect_sym(Sym::RightParen)?;
         expr.span = self.span_from(start);
-        if self.at_sym(Sym::Dot) { self.xml_methods(expr, start) } else { Ok(expr) }
+        if self.at_sym(Sym::Dot) { self.value_methods(expr, start) } else { Ok(expr) }
     }
 
     /// Up to three dots, then a name.

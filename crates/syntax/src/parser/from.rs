@@ -153,7 +153,7 @@ impl Parser<'_> {
                 }
             }
             let called = self.at_sym(Sym::Dot);
-            self.methods()?;
+            self.properties()?;
             let alias = self.alias()?;
             if called {
                 self.alias_columns(alias.is_some())?;
@@ -186,7 +186,7 @@ impl Parser<'_> {
                 self.comma_list(Self::argument)?
             };
             self.expect_sym(Sym::RightParen)?;
-            if name.schema.is_some() && xml::is_method(&name.name) {
+            if name.schema.is_some() && xml::is_method(&name.name.value) {
                 self.declare_namespaces(args.first_mut());
             }
             if self.at_xml_method() {

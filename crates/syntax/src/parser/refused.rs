@@ -9,35 +9,16 @@ use super::*;
 impl Parser<'_> {
     // ---- Expressions
 
-    /// `.method(...)` and `.property` after a value: types of the CLR.
-    pub(super) fn methods(&mut self) -> ParseResult<()> {
+    /// `.property` after a value: types of the CLR.
+    pub(super) fn properties(&mut self) -> ParseResult<()> {
         while self.at_sym(Sym::Dot) && self.name_ahead(1) {
-            self.note_unsupported("methods of CLR types");
+            self.note_unsupported("properties of CLR types");
             self.at += 2;
             if self.at_sym(Sym::LeftParen) {
                 self.skip_parens()?;
             }
         }
         Ok(())
-    }
-
-    /// `::` stands here, and a name after it.
-    pub(super) fn at_static_member(&self) -> bool {
-        self.at_sym(Sym::Colon)
-            && self.kind_ahead(1) == TokenKind::Symbol(Sym::Colon)
-            && self.name_ahead(2)
-    }
-
-    /// `type::Method(...)`, at the colons.
-    #[cold]
-    pub(super) fn static_member(&mut self) -> ParseResult<ExprKind> {
-        self.note_unsupported("methods of CLR types");
-        self.at += 3;
-        if self.at_sym(Sym::LeftParen) {
-            self.skip_parens()?;
-        }
-        self.methods()?;
-        Ok(ExprKind::Literal(Literal::Null))
     }
 
     /// CONTAINS (...) and FREETEXT (...), as a condition.

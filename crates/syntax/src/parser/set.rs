@@ -16,9 +16,14 @@ impl Parser<'_> {
             }
             if self.at_sym(Sym::Dot) || self.at_static_member() {
                 if self.at_static_member() {
-                    self.static_member()?;
+                    // `@x::Member`: of the type of a variable.
+                    self.note_unsupported("static members of a variable's type");
+                    self.at += 3;
+                    if self.at_sym(Sym::LeftParen) {
+                        self.skip_parens()?;
+                    }
                 }
-                self.methods()?;
+                self.properties()?;
                 if !self.at_sym(Sym::Eq) {
                     let span = variable.span;
                     let kind = ExprKind::Variable(variable.clone());

@@ -1,59 +1,29 @@
-//! Methods of xml, and WITH XMLNAMESPACES.
+//! What xml has that other types with methods ([`super::methods`]) do not: nodes() as rows, modify(), OPENXML, and WITH
+//! XMLNAMESPACES.
 //!
-//! `x.value('path', 'type')` is a call named `.value` whose first argument is `x`; of a column it is a call of a function
-//! that the column's name qualifies, as it is written, and the binder tells them apart. What XMLNAMESPACES declares
+//!  What XMLNAMESPACES declares
 //! stands before each path as its prolog, and in [`ForClause::namespaces`].
 
-use super::builtin::call;
 use super::*;
 
 const METHODS: &[&str] = &["value", "query", "exist", "nodes", "modify"];
 
 /// Is it a method of xml? Their names are in small letters.
-pub(super) fn is_method(name: &Ident) -> bool {
-    METHODS.contains(&name.value.as_str())
+pub(super) fn is_method(name: &str) -> bool {
+    METHODS.contains(&name)
 }
 
 impl Parser<'_> {
-    /// `.value(` and its like come next.
+    /// `.value(` and its like of xml come next.
     pub(super) fn at_xml_method(&self) -> bool {
         self.at_sym(Sym::Dot)
             && self.kind_ahead(2) == TokenKind::Symbol(Sym::LeftParen)
             && METHODS.iter().any(|m| self.token_text(self.tokens[self.at + 1]) == *m)
     }
 
-    /// Methods behind a value, one behind the other.
-    #[inline(never)]
-    pub(super) fn xml_methods(&mut self, mut value: Expr, start: usize) -> ParseResult<Expr> {
-        while self.at_xml_method() {
-            value = self.xml_method(value, start, "")?;
-        }
-        self.methods()?;
-        Ok(value)
-    }
-
-    /// One method, at its dot; `mark` goes before its name.
-    fn xml_method(&mut self, value: Expr, start: usize, mark: &str) -> ParseResult<Expr> {
-        self.height += 1;
-        if self.height > MAX_DEPTH {
-            return Err(self.too_deep());
-        }
-        self.at += 1;
-        let mut name = self.ident()?;
-        name.value = format!(".{mark}{}", name.value);
-        self.expect_sym(Sym::LeftParen)?;
-        let mut args = vec![value];
-        if !self.at_sym(Sym::RightParen) {
-            args.extend(self.nested(1, |parser| parser.comma_list(Self::value))?);
-        }
-        self.expect_sym(Sym::RightParen)?;
-        self.declare_namespaces(args.get_mut(1));
-        Ok(Expr { kind: call(name, args), span: self.span_from(start) })
-    }
-
     /// `.modify(...)` in SET and UPDATE, the only places where it may stand: a call named `.set modify`.
     pub(super) fn xml_change(&mut self, value: Expr, start: usize) -> ParseResult<Expr> {
-        self.xml_method(value, start, "set ")
+        self.method(value, start, "set ")
     }
 
     /// `c.modify(...)` with `.` next and the column's name before it; `None` for anything else.
@@ -70,7 +40,7 @@ impl Parser<'_> {
 
     /// `@x.nodes('path') AS t (c)`, at the dot: a function of rows named `.nodes`.
     pub(super) fn xml_rows(&mut self, value: Expr, start: usize) -> ParseResult<Option<TableRef>> {
-        let value = self.xml_methods(value, start)?;
+        let value = self.value_methods(value, start)?;
         let ExprKind::Function(made) = value.kind else { return Ok(None) };
         let alias = self.alias()?;
         let columns = self.alias_columns(alias.is_some())?;

@@ -1,4 +1,4 @@
-//! What cannot exist here: keys and certificates, assemblies, FileTables, full-text and spatial indexes; the waits of
+//! What cannot exist here: keys and certificates, users' assemblies, FileTables, full-text and spatial indexes; the waits of
 //! single sessions, as waits are counted by scheduler; and pages of tempdb, as temporary tables are in memory.
 //! Tools ask for them all the same: views with SQL Server's columns and without rows.
 //!
@@ -14,7 +14,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &ASYMMETRIC_KEYS,
     &SYMMETRIC_KEYS,
     &CREDENTIALS,
-    &ASSEMBLIES,
     &ASSEMBLY_MODULES,
     &NUMBERED_PROCEDURES,
     &NUMBERED_PARAMETERS,
@@ -110,20 +109,6 @@ absent! {
     modify_date datetime;
     target_type nvarchar(100) null;
     target_id int null;
-}
-
-absent! {
-    ASSEMBLIES = "sys.assemblies";
-    name sysname;
-    principal_id int null;
-    assembly_id int;
-    clr_name nvarchar(4000) null;
-    permission_set tinyint null;
-    permission_set_desc nvarchar(60) null;
-    is_visible bit;
-    create_date datetime;
-    modify_date datetime;
-    is_user_defined bit null;
 }
 
 absent! {

@@ -2,7 +2,7 @@
 //!
 //! Columns and types: SQL Server 2022's documentation of each view.
 
-use crate::context::{COLLATION, Context};
+use crate::context::{COLLATION, Context, built_in};
 use crate::declare::{Declared, NULL, variant, view};
 use crate::object::{self, Object, What, default_id};
 use crate::shape;
@@ -23,6 +23,7 @@ pub static VIEWS: &[&dyn Declared] = &[
     &TYPES_VIEW,
     &TABLE_TYPES,
     &ASSEMBLY_TYPES,
+    &ASSEMBLIES,
 ];
 
 /// A column of a table or view.
@@ -311,6 +312,15 @@ type_view! {
     is_memory_optimized bit null = t.memory_optimized;
 }
 
+/// The class of a type of the CLR, by its user_type_id.
+fn assembly_class(user: i32) -> &'static str {
+    match user {
+        128 => "Microsoft.SqlServer.Types.SqlHierarchyId",
+        129 => "Microsoft.SqlServer.Types.SqlGeometry",
+        _ => "Microsoft.SqlServer.Types.SqlGeography",
+    }
+}
+
 fn assembly_types(_: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
     Ok(TYPES.iter().filter(|t| t.system == 240).cloned().collect())
 }
@@ -318,9 +328,28 @@ fn assembly_types(_: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError
 type_view! {
     ASSEMBLY_TYPES = "sys.assembly_types" as t, rows assembly_types;
     assembly_id int = 1;
-    assembly_class sysname null = NULL;
-    is_binary_ordered bit null = NULL;
-    is_fixed_length bit null = NULL;
+    assembly_class sysname null = assembly_class(t.user);
+    is_binary_ordered bit null = t.user == 128;
+    is_fixed_length bit null = false;
     prog_id nvarchar(40) null = NULL;
-    assembly_qualified_name nvarchar(4000) null = NULL;
+    assembly_qualified_name nvarchar(4000) null = format!("{}, {}", assembly_class(t.user), types::clr::ASSEMBLY);
+}
+
+/// The one assembly that every database has.
+fn assemblies(_: &Context<'_>, _: &[Value]) -> Result<Vec<()>, SqlError> {
+    Ok(vec![()])
+}
+
+view! {
+    ASSEMBLIES = "sys.assemblies" of () as a, rows assemblies;
+    name sysname = "Microsoft.SqlServer.Types";
+    principal_id int null = 4;
+    assembly_id int = 1;
+    clr_name nvarchar(4000) null = format!("{}, processorarchitecture=msil", types::clr::ASSEMBLY.to_lowercase());
+    permission_set tinyint null = 3;
+    permission_set_desc nvarchar(60) null = "UNSAFE_ACCESS";
+    is_visible bit = true;
+    create_date datetime = built_in();
+    modify_date datetime = built_in();
+    is_user_defined bit null = false;
 }

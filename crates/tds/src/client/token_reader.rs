@@ -209,7 +209,7 @@ fn read(r: &mut Reader<'_>, infos: &mut Vec<TypeInfo>, row: &mut Vec<Value>) -> 
             let (ordinal, name) = (r.u16(WHAT)?, r.b_varchar(WHAT)?);
             let function_result = r.u8(WHAT)? == 2;
             r.bytes(6, WHAT)?;
-            let info = TypeInfo::decode(r)?;
+            let info = TypeInfo::decode_column(r)?;
             let (ty, value) = decode::parameter(r, &info)?;
             Token::ReturnValue(ReturnedValue { ordinal, name, function_result, ty, value })
         }
@@ -333,7 +333,7 @@ fn columns(r: &mut Reader<'_>) -> Result<(Vec<ColumnInfo>, Vec<TypeInfo>)> {
     for _ in 0..count {
         r.u32(WHAT)?;
         let flags = r.u16(WHAT)?;
-        let info = TypeInfo::decode(r)?;
+        let info = TypeInfo::decode_column(r)?;
         if info.has_table_name() {
             for _ in 0..r.u8(WHAT)? {
                 r.us_varchar(WHAT)?;

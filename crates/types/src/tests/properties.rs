@@ -68,6 +68,10 @@ fn some_value(ty: SqlType, n: &mut Numbers) -> Value {
             convert::cast(&Value::str(&text(n, len as usize)), ty, ty, 0).expect("char")
         }
         SqlType::VarChar(len) | SqlType::NVarChar(len) => Value::str(&text(n, len.limit().min(12))),
+        SqlType::Clr(ty) => {
+            let path = format!("/{}/{}.{}/", n.below(99), n.below(9), n.below(9));
+            Value::binary(&ty.parse(&path).expect("a path"))
+        }
         SqlType::Xml => Value::str(&format!("<a b=\"{}\"/>", text(n, 9))),
         SqlType::Binary(len) => {
             let bytes: Vec<u8> = (0..len).map(|_| n.below(3) as u8).collect();
