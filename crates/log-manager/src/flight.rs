@@ -37,9 +37,9 @@ impl Signal {
         if !self.attention.load(Relaxed) {
             self.attention.store(true, Release);
         }
-        self.bell.ring();
-        // Pairs with the fence of whoever clears, unlocks or goes to sleep, and then looks again.
+        // Pairs with the fence of whoever clears, unlocks, hushes or goes to sleep, and then looks again.
         fence(SeqCst);
+        self.bell.ring();
         if self.asleep.load(Relaxed)
             && let Some(waker) = self.sleeper.lock().as_ref()
         {
