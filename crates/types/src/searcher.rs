@@ -1,4 +1,4 @@
-//! LIKE over ASCII: the pieces between wildcards, each looked for by its first byte.
+//! LIKE over ASCII: the pieces between wildcards, each looked for by the byte of it that texts have least often.
 //!
 //! Promise: the same answer as the general matcher's, for texts of ASCII alone and patterns of nothing but ASCII
 //! characters and `%`. A piece in the middle is taken where it first stands: a later place leaves the rest less room.
@@ -7,8 +7,39 @@
 #[derive(Clone, Debug)]
 pub(crate) struct Searcher {
     /// Before the first `%`, between two of them, after the last; in small letters where case does not count.
-    pieces: Vec<Vec<u8>>,
+    pieces: Vec<Piece>,
     any_case: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Piece {
+    bytes: Vec<u8>,
+    /// Where its rarest byte is.
+    rare: usize,
+}
+
+/// Letters, the commonest of English first.
+const LETTERS: &[u8] = b"etaoinshrdlcumwfgypbvkxjqz";
+
+/// How seldom texts have a byte, about.
+fn rarity(byte: u8) -> usize {
+    match byte.to_ascii_lowercase() {
+        b' ' => 0,
+        letter @ b'a'..=b'z' => 1 + LETTERS.iter().position(|l| *l == letter).unwrap_or_default(),
+        b'0'..=b'9' => 10,
+        _ => LETTERS.len(),
+    }
+}
+
+impl Piece {
+    fn new(bytes: Vec<u8>) -> Piece {
+        let rare = (0..bytes.len()).max_by_key(|at| rarity(bytes[*at])).unwrap_or_default();
+        Piece { bytes, rare }
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
 }
 
 impl Searcher {
@@ -17,7 +48,7 @@ impl Searcher {
             true => piece.to_ascii_lowercase(),
             false => piece,
         });
-        Searcher { pieces: pieces.collect(), any_case }
+        Searcher { pieces: pieces.map(Piece::new).collect(), any_case }
     }
 
     /// Whether a text matches whose blanks from `end` on may be left over.
@@ -34,7 +65,7 @@ impl Searcher {
                 None => return false,
             }
         }
-        if last.is_empty() {
+        if last.len() == 0 {
             return true;
         }
         let Some(latest) = text.len().checked_sub(last.len()) else { return false };
@@ -43,14 +74,19 @@ impl Searcher {
     }
 
     #[inline]
-    fn equal(&self, text: &[u8], piece: &[u8]) -> bool {
-        if self.any_case { text.eq_ignore_ascii_case(piece) } else { text == piece }
+    fn equal(&self, text: &[u8], piece: &Piece) -> bool {
+        match self.any_case {
+            true => text.eq_ignore_ascii_case(&piece.bytes),
+            false => text == piece.bytes,
+        }
     }
 
-    fn find(&self, text: &[u8], piece: &[u8]) -> Option<usize> {
-        let Some(first) = piece.first() else { return Some(0) };
+    /// Where a piece first stands.
+    fn find(&self, text: &[u8], piece: &Piece) -> Option<usize> {
+        let Some(rare) = piece.bytes.get(piece.rare) else { return Some(0) };
         let places = text.len().checked_sub(piece.len())? + 1;
-        let mut starts = memchr::memchr2_iter(*first, self.other_case(*first), &text[..places]);
+        let there = &text[piece.rare..piece.rare + places];
+        let mut starts = memchr::memchr2_iter(*rare, self.other_case(*rare), there);
         starts.find(|at| self.equal(&text[*at..at + piece.len()], piece))
     }
 
