@@ -10,6 +10,7 @@
 //! bytes; [`PageBuf`] is the private copy that may be handled freely. Words are little-endian, as is the machine.
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 
 const _: () =
     assert!(cfg!(target_endian = "little"), "pages are laid out for little-endian machines");
@@ -99,6 +100,19 @@ pub mod header {
     pub fn page_type(p: &impl PageWords) -> u8 {
         (p.word(KIND) >> 32) as u8
     }
+}
+
+/// Has the processor fetch the lines of a page into its second cache.
+#[inline]
+pub(crate) fn prefetch(words: &[AtomicU64; PAGE_WORDS]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in words.chunks_exact(8) {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a hint, which reads nothing; the address is one of ours.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = words;
 }
 
 /// A private copy of a page.

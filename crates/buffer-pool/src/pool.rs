@@ -414,6 +414,18 @@ impl BufferPool {
         self.word(page).is_ok_and(|w| word::frame(w.load(Acquire)).is_some())
     }
 
+    /// Has the processor fetch a page that will be copied soon, if it is in memory. A hint.
+    #[inline]
+    pub fn prefetch(&self, page: PageId) {
+        if page.is_none() {
+            return;
+        }
+        let Ok(word) = self.word(page) else { return };
+        if let Some(f) = word::frame(word.load(Relaxed)) {
+            crate::page::prefetch(self.frames.words(f));
+        }
+    }
+
     /// The page LSN of a page in memory, if its file must have the page just so; `None` when it is not in memory, or not
     /// written since it was changed.
     pub fn written_lsn(&self, page: PageId) -> Option<Lsn> {

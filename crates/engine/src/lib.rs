@@ -63,7 +63,7 @@ pub use recovering::{RecoveryPhase, RecoveryReport};
 pub use restore::{
     RestoreReport, RestoreRequest, Stopped, check_version, restore_database, restore_log,
 };
-pub use scan::Scan;
+pub use scan::{Scan, Spot};
 pub use status::{Activity, LockRow, TransactionInfo, WaitRow, log_deadlocks};
 pub use tracking::TrackedCommit;
 pub use tree::{SYSTEM_TREES, Tree};

@@ -96,6 +96,7 @@ impl Txn {
             walk: Walk::default(),
             key: Vec::new(),
             row: Vec::new(),
+            spots: Vec::new(),
         })
     }
 

@@ -225,6 +225,7 @@ impl Txn {
                 walk: Walk::default(),
                 key: Vec::new(),
                 row: Vec::new(),
+                spots: Vec::new(),
             });
         }
         let reads = self.reads(options.read)?;
@@ -254,6 +255,7 @@ impl Txn {
             walk: Walk::default(),
             key: Vec::new(),
             row: Vec::new(),
+            spots: Vec::new(),
         })
     }
 

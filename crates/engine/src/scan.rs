@@ -23,7 +23,30 @@ pub struct Scan {
     pub(crate) walk: Walk,
     pub(crate) key: Vec<u8>,
     pub(crate) row: Vec<u8>,
+    pub(crate) spots: Vec<Spot>,
 }
+
+/// Where a stored row lies in the bytes that it is shown in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    pub at: u32,
+    pub len: u32,
+}
+
+impl Spot {
+    /// The row.
+    #[inline]
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.at as usize..][..self.len as usize]
+    }
+
+    fn whole(row: &[u8]) -> Spot {
+        Spot { at: 0, len: row.len() as u32 }
+    }
+}
+
+/// Rows in memory that [`Scan::visit_leaf`] is done with in a call.
+const MEMORY_ROWS: usize = 128;
 
 /// What to do with a row that the scan has met.
 enum Take {
@@ -111,6 +134,64 @@ impl Scan {
                 return Ok(true);
             }
         }
+    }
+
+    /// Shows the next visible rows to `each`, some of the tree's at a time: bytes, and where in them the rows lie. A call
+    /// is done with those of one leaf, or with as many in memory; there may be none. `Ok(false)` at the end of the range.
+    /// Yields by itself between calls of `each`. Only where [`Scan::can_visit`].
+    pub fn visit_leaf(
+        &mut self,
+        txn: &mut Txn,
+        mut each: impl FnMut(&[u8], &mut Vec<Spot>),
+    ) -> Result<bool, EngineError> {
+        let dirty = self.reads == Reads::Dirty;
+        debug_assert!(self.can_visit());
+        let Scan { memory, inner, tree, snapshot, key: own_key, row: own_row, spots, .. } = self;
+        if let Some(memory) = memory {
+            for _ in 0..MEMORY_ROWS {
+                if !memory.advance(txn)? {
+                    return Ok(false);
+                }
+                let row = memory.current().1;
+                spots.clear();
+                spots.push(Spot::whole(row));
+                each(row, spots);
+            }
+            return Ok(true);
+        }
+        runtime::task::maybe_yield();
+        let Some(stretch) = inner.next_stretch()? else { return Ok(false) };
+        let bytes = stretch.bytes();
+        spots.clear();
+        for (stamp, key, (at, len)) in stretch.rows() {
+            match decide(txn, stamp, *snapshot, dirty) {
+                Take::InPlace => spots.push(Spot { at: at as u32, len: len as u32 }),
+                Take::Skip => {}
+                Take::Older => {
+                    own_key.clear();
+                    own_key.extend_from_slice(key);
+                    if txn.older(tree, own_key, stamp, *snapshot, own_row)? {
+                        // In their order.
+                        if !spots.is_empty() {
+                            each(bytes, spots);
+                        }
+                        spots.clear();
+                        spots.push(Spot::whole(own_row));
+                        each(own_row, spots);
+                        spots.clear();
+                    }
+                }
+            }
+        }
+        if !spots.is_empty() {
+            each(bytes, spots);
+        }
+        Ok(true)
+    }
+
+    /// At most `n` of the rows that may come next, as far as they are known without reading a page: a hint.
+    pub fn coming(&self, n: usize) -> impl Iterator<Item = &[u8]> {
+        self.inner.coming(n).map(|(_, _, row)| row)
     }
 
     /// Gives the rows of some pages alone.

@@ -8,6 +8,7 @@ mod figures;
 mod files;
 mod found;
 mod ghosts;
+mod leaves;
 mod lob;
 mod memory;
 mod recovering;

@@ -135,6 +135,22 @@ impl Tree {
         Ok(self.inner.tree.boundaries(lower, upper)?)
     }
 
+    /// Whether a look-up of the key needs no reading of a file. A hint, as the next one.
+    pub fn is_near(&self, key: &[u8]) -> Result<bool, EngineError> {
+        Ok(self.is_memory() || self.inner.tree.is_near(key)?)
+    }
+
+    /// Reads in, side by side, what look-ups of these keys need and is not in memory; how many pages. Suspends.
+    pub fn bring_near<'k>(
+        &self,
+        keys: impl Iterator<Item = &'k [u8]>,
+    ) -> Result<usize, EngineError> {
+        if self.is_memory() {
+            return Ok(0);
+        }
+        Ok(self.inner.tree.bring_near(keys)?)
+    }
+
     /// Checks the tree's structure; counts pages and rows. Nobody may be changing it. Suspends.
     pub fn verify(&self) -> Result<TreeReport, EngineError> {
         Ok(storage::verify(&self.inner.tree)?)

@@ -83,7 +83,7 @@ pub use row::{RowImage, Run};
 #[cfg(not(loom))]
 pub use sample::{PageSample, RandomLeaf};
 #[cfg(not(loom))]
-pub use scan::{LeafCopy, Scan};
+pub use scan::{LeafCopy, Scan, Stretch};
 #[cfg(not(loom))]
 pub use store::{FilegroupId, Store};
 #[cfg(not(loom))]

@@ -61,6 +61,32 @@ impl LeafCopy {
 /// A row as a scan yields it: the newest version, whoever wrote it.
 pub type ScanRow<'a> = (Stamp, &'a [u8], &'a [u8]);
 
+/// Rows of a scan that lie on one leaf.
+pub struct Stretch<'a> {
+    leaf: &'a LeafCopy,
+    from: usize,
+    to: usize,
+    reverse: bool,
+}
+
+impl<'a> Stretch<'a> {
+    /// The leaf's bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.leaf.page.bytes()
+    }
+
+    /// The rows in the scan's order: stamp, key, and where in [`Stretch::bytes`] the row begins and how long it is.
+    #[inline]
+    pub fn rows(&self) -> impl Iterator<Item = (Stamp, &'a [u8], (usize, usize))> {
+        let (leaf, from, to, reverse) = (self.leaf, self.from, self.to, self.reverse);
+        (from..to).map(move |i| {
+            let i = if reverse { to - 1 - (i - from) } else { i };
+            let (head, key, place) = slotted::placed(&leaf.page, i);
+            (Stamp(head), key, place)
+        })
+    }
+}
+
 /// See [`Tree::scan`].
 pub struct Scan {
     tree: Tree,
@@ -181,6 +207,27 @@ impl Scan {
             self.from - 1
         };
         Ok(Some(self.leaf.row(i)))
+    }
+
+    /// The next rows, as many as there are on one leaf: as [`Scan::next`] gives them one by one.
+    pub fn next_stretch(&mut self) -> Result<Option<Stretch<'_>>, StorageError> {
+        while self.from >= self.to {
+            if self.state == State::Ended || !self.next_leaf()? {
+                self.state = State::Ended;
+                return Ok(None);
+            }
+        }
+        let (from, to, reverse) = (self.from, self.to, self.reverse);
+        // Nothing is left of it.
+        self.from = self.to;
+        Ok(Some(Stretch { leaf: &self.leaf, from, to, reverse }))
+    }
+
+    /// At most `n` of the rows that come next, in its order, as far as they are on the leaf that it has.
+    pub fn coming(&self, n: usize) -> impl Iterator<Item = ScanRow<'_>> {
+        let n = n.min(self.to.saturating_sub(self.from));
+        let at = move |i| if self.reverse { self.to - 1 - i } else { self.from + i };
+        (0..n).map(move |i| self.leaf.row(at(i)))
     }
 
     /// Copies the next leaf and finds its part of the range; `false` at the end.
@@ -317,14 +364,20 @@ impl Scan {
             return Ok(false);
         }
         telemetry::counters::add(telemetry::Counter::PageLookups, 1);
-        let look = self.tree.store.pool().optimistic(right)?;
+        let pool = self.tree.store.pool();
+        let look = pool.optimistic(right)?;
         if !self.leaf.take(look, self.latched) {
             return Ok(false);
         }
         let page = &*self.leaf.page;
-        Ok(slotted::kind_of(page).0 == LEAF
+        let is_next = slotted::kind_of(page).0 == LEAF
             && page.word(slotted::OWNER) == self.tree.id().0.0
-            && slotted::lower_fence(page) == fence)
+            && slotted::lower_fence(page) == fence;
+        if is_next {
+            // Its lines come while the rows of this one are looked at.
+            pool.prefetch(slotted::right_of(page));
+        }
+        Ok(is_next)
     }
 }
 

@@ -583,6 +583,15 @@ pub(crate) fn entry(p: &PageBuf, i: usize) -> (u64, &[u8], &[u8]) {
     (p.word(at), &bytes[from..from + key], &bytes[from + pad8(key)..from + pad8(key) + row])
 }
 
+/// An entry of a private copy: head, key, and where its row begins and how long it is, in bytes.
+#[inline]
+pub(crate) fn placed(p: &PageBuf, i: usize) -> (u64, &[u8], (usize, usize)) {
+    let at = slot(p, i).at;
+    let (key, row) = entry_lens(p, at);
+    let from = at * 8 + 16;
+    (p.word(at), &p.bytes()[from..from + key], (from + pad8(key), row))
+}
+
 /// The lower fence of a private copy; empty when unbounded.
 pub(crate) fn lower_fence(p: &PageBuf) -> &[u8] {
     fences(p).0.map_or(&[], |(at, len)| &p.bytes()[at * 8..at * 8 + len])

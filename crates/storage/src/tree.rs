@@ -314,6 +314,30 @@ impl Tree {
         }
     }
 
+    /// Whether the leaf of a key is in memory. A hint, as the next one.
+    pub fn is_near(&self, key: &[u8]) -> Result<bool, StorageError> {
+        let leaves = self.leaves_from(Target::Key(key), 1, false)?;
+        Ok(leaves.iter().all(|leaf| self.store.pool().is_resident(*leaf)))
+    }
+
+    /// Reads the leaves of these keys in, those that are absent, side by side; how many there were. At most
+    /// [`buffer_pool::READ_AHEAD_MAX`]. Suspends.
+    pub fn bring_near<'k>(
+        &self,
+        keys: impl Iterator<Item = &'k [u8]>,
+    ) -> Result<usize, StorageError> {
+        let pool = self.store.pool();
+        let mut absent = Vec::new();
+        for key in keys {
+            absent.extend(self.leaves_from(Target::Key(key), 1, false)?);
+        }
+        absent.retain(|leaf| !pool.is_resident(*leaf));
+        absent.sort_unstable();
+        absent.dedup();
+        pool.read_ahead(&absent);
+        Ok(absent.len())
+    }
+
     /// The newest row under `key` (a ghost's too) replaces what is in `row`; returns its stamp.
     pub fn lookup(&self, key: &[u8], row: &mut Vec<u8>) -> Result<Option<Stamp>, StorageError> {
         let mut path = Path::new();
