@@ -36,7 +36,7 @@ impl Batch {
         self.values.clear();
     }
 
-    /// Asks for at most `rows` rows (at least one) from now on.
+    /// Asks for at most `rows` rows (at least one) from now on. Who asks for many may get some more: those of whole leaves.
     pub fn set_target(&mut self, rows: usize) {
         self.target = rows.clamp(1, BATCH_ROWS);
     }

@@ -260,6 +260,21 @@ impl Column {
         }
     }
 
+    /// Appends units, those that are marked being NULL, and 0. False, and nothing done, where the column has values instead.
+    #[inline]
+    pub fn push_all(
+        &mut self,
+        units: impl Iterator<Item = i64>,
+        nulls: impl Iterator<Item = bool>,
+    ) -> bool {
+        let Data::Units(all) = &mut self.data else { return false };
+        all.extend(units);
+        if self.of.nullable {
+            self.nulls.extend(nulls);
+        }
+        true
+    }
+
     /// A text as it is stored.
     #[inline]
     pub fn push_text(&mut self, cell: &[u8]) {

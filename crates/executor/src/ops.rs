@@ -19,6 +19,7 @@ mod hash;
 mod hash_join;
 mod join;
 mod join_filter;
+mod keep;
 mod key_columns;
 mod merge_join;
 mod metered;

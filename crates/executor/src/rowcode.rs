@@ -7,7 +7,7 @@
 //! value = tag u8, then: nothing (NULL) | the number, little-endian | u32 length and bytes
 //! ```
 
-use crate::columns::Column;
+use crate::columns::{Column, Data, cell};
 use types::{DateTime, DateTime2, DateTimeOffset, Decimal, SqlType, Text, Value, Variant};
 
 /// Appends a row.
@@ -70,6 +70,33 @@ pub(crate) fn encode_value(value: &Value, out: &mut Vec<u8>) {
             put(19, node.id().to_le_bytes(), out);
             put_bytes(node.document().write(0).as_bytes(), out);
         }
+    }
+}
+
+/// Appends a row's value of a column: as [`encode_value`] does it.
+#[inline]
+pub(crate) fn encode_entry(column: &Column, row: usize, out: &mut Vec<u8>) {
+    if column.is_null(row) {
+        return out.push(0);
+    }
+    match (&column.data, column.of.ty) {
+        (Data::Units(units), SqlType::Int) => put(4, (units[row] as i32).to_le_bytes(), out),
+        (Data::Units(units), SqlType::Date) => put(12, (units[row] as i32).to_le_bytes(), out),
+        (Data::Units(units), SqlType::BigInt) => put(5, units[row].to_le_bytes(), out),
+        (Data::Units(units), SqlType::Decimal { precision, scale, .. }) => {
+            out.extend_from_slice(&[6, precision, scale]);
+            out.extend_from_slice(&i128::from(units[row]).to_le_bytes());
+        }
+        (Data::Texts { bytes, ends }, _) => {
+            let text = cell(bytes, ends, row);
+            if !text.is_ascii() {
+                return encode_value(&column.value(row), out);
+            }
+            put(10, column.of.rule.bits().to_le_bytes(), out);
+            put_bytes(text, out);
+        }
+        (Data::Values(values), _) => encode_value(&values[row], out),
+        _ => encode_value(&column.value(row), out),
     }
 }
 
@@ -244,6 +271,7 @@ mod tests {
         ];
         let mut bytes = Vec::new();
         encode(&row, &mut bytes);
+        let encoded = bytes.clone();
         let mut back = Vec::new();
         decode(&bytes, row.len(), &mut back);
         assert_eq!(back, row);
@@ -258,6 +286,9 @@ mod tests {
             });
             let mut bytes = &bytes[..];
             columns.add_row().iter_mut().for_each(|column| decode_into(&mut bytes, column));
+            let mut again = Vec::new();
+            (0..row.len() as u32).for_each(|i| encode_entry(columns.column(i), 0, &mut again));
+            assert_eq!(&again, &encoded, "{other}");
             back.clear();
             columns.push_row(0, &mut back);
             assert_eq!((&back, bytes.len()), (&row, 0));

@@ -27,8 +27,8 @@ const BYTES_MAX: usize = 8 << 20;
 const SAMPLE_ROWS: u64 = 16 << 10;
 /// So many rows should become one, else rows pass.
 const ROWS_PER_KIND: u64 = 2;
-/// Rows of a table taken before somebody else may have the processor, and the cancel flag is looked at.
-const ROWS_AT_ONCE: u64 = 4096;
+/// Leaves of a table taken before somebody else may have the processor, and the cancel flag is looked at.
+const VISITS_AT_ONCE: usize = 32;
 
 pub(super) enum Input<'p> {
     Table(Box<TableScan<'p>>),
@@ -152,20 +152,25 @@ impl<'p> Fold<'p> {
                 Input::Table(scan) => {
                     let kinds = &mut self.kinds;
                     let (columns, table) = (scan.raw_columns(self.keys), scan.raw_layout());
-                    let mut rows = 0;
-                    let more = scan.visit(cx, |row| {
-                        kinds.key.clear();
-                        table.raw_key(row, &columns, &mut kinds.key);
-                        kinds.count(|out| {
-                            for &column in &columns {
-                                let value = table.value(row, column);
-                                rowcode::encode_value(&value, out);
+                    for _ in 0..VISITS_AT_ONCE {
+                        let more = scan.visit(cx, |bytes, rows, _| {
+                            for row in rows {
+                                let row = row.of(bytes);
+                                kinds.key.clear();
+                                table.raw_key(row, &columns, &mut kinds.key);
+                                kinds.count(|out| {
+                                    for &column in &columns {
+                                        let value = table.value(row, column);
+                                        rowcode::encode_value(&value, out);
+                                    }
+                                });
                             }
-                        });
-                        rows += 1;
-                        rows < ROWS_AT_ONCE
-                    })?;
-                    self.ended = !more;
+                        })?;
+                        self.ended = !more;
+                        if self.ended || kinds.is_full() {
+                            break;
+                        }
+                    }
                 }
             }
             cx.breathe()?;

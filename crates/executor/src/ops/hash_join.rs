@@ -24,6 +24,7 @@
 
 mod ahead;
 mod by_column;
+mod feed;
 mod probe;
 mod shape;
 mod spilled;
@@ -44,6 +45,7 @@ use crate::rowcode;
 use ahead::{Ahead, Whole};
 use binder::ir::Expr;
 use by_column::ByColumn;
+use feed::Feed;
 use planner::{Node, PhysicalJoin};
 use probe::Probe;
 use shape::{Going, Shape};
@@ -202,13 +204,15 @@ impl<'p> HashJoin<'p> {
         let mut batch = Batch::new();
         let mut spilled: Option<Box<Spilled>> = None;
         let Probe { key, row: bytes, .. } = &mut self.probe;
-        while self.left_ahead.next(&mut self.left, cx, &mut batch)? {
-            for row in batch.rows() {
-                let known = shape.key(true, row, key, cx)?;
+        let mut feed = Feed::new(true, shape, (&mut self.left, &mut self.left_ahead), cx)?;
+        while let Some(rows) =
+            feed.next(shape, &self.table, (&mut self.left, &mut self.left_ahead), cx)?
+        {
+            for row in 0..rows {
+                let known = feed.row(row, shape, !all, (key, bytes), cx)?;
                 if !known && !all {
                     continue;
                 }
-                shape.kept(true, row, bytes);
                 if let Some(spilled) = &mut spilled {
                     spilled.probe[partition_of(key, known)].push(key_part(key, known), bytes)?;
                     continue;
@@ -248,13 +252,15 @@ impl<'p> HashJoin<'p> {
         let mut batch = Batch::new();
         let mut spilled: Option<Box<Spilled>> = None;
         let Probe { key, row: bytes, .. } = &mut self.probe;
-        while self.right_ahead.next(&mut self.right, cx, &mut batch)? {
-            for row in batch.rows() {
-                let known = shape.key(false, row, key, cx)?;
+        let mut feed = Feed::new(false, shape, (&mut self.right, &mut self.right_ahead), cx)?;
+        while let Some(rows) =
+            feed.next(shape, &self.table, (&mut self.right, &mut self.right_ahead), cx)?
+        {
+            for row in 0..rows {
+                let known = feed.row(row, shape, !full, (key, bytes), cx)?;
                 if !known && !full {
                     continue;
                 }
-                shape.kept(false, row, bytes);
                 if let Some(spilled) = &mut spilled {
                     spilled.build[partition_of(key, known)].push(key_part(key, known), bytes)?;
                     continue;

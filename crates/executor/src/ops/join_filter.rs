@@ -5,10 +5,12 @@
 //! keys. A Bloom filter of one word for each key: two bits of the word that the hash chooses.
 
 use super::hash::{KeyEncoder, of_eight, of_four};
+use super::keep::keep;
 use super::raw_layout::RawLayout;
 use super::reader;
 use crate::key_index::{KeyIndex, hash_of};
 use binder::ir::Expr;
+use engine::Spot;
 use std::sync::Arc;
 use types::{RowLayout, SqlType};
 
@@ -85,6 +87,8 @@ pub(super) struct Narrowing {
     parts: Vec<Part>,
     met: u64,
     passed: u64,
+    /// Rows after which it is judged.
+    judged_at: u64,
     off: bool,
     key: Vec<u8>,
 }
@@ -120,7 +124,15 @@ impl Narrowing {
         };
         let parts = columns.into_iter().enumerate().map(part).collect();
         let filter = filter.clone();
-        Narrowing { filter, parts, met: 0, passed: 0, off: false, key: Vec::new() }
+        Narrowing {
+            filter,
+            parts,
+            met: 0,
+            passed: 0,
+            judged_at: ROWS_MIN,
+            off: false,
+            key: Vec::new(),
+        }
     }
 
     /// Whether a stored row passes.
@@ -130,12 +142,45 @@ impl Narrowing {
             return true;
         }
         let passes = self.has_key(layout, row) && self.filter.knows(&self.key);
-        self.met += 1;
-        self.passed += u64::from(passes);
-        if self.met >= ROWS_MIN && self.met.is_power_of_two() {
+        self.judge(1, usize::from(passes));
+        passes
+    }
+
+    /// Leaves those of the rows in `bytes` that pass; `whole`: they have all columns.
+    pub fn retain(
+        &mut self,
+        layout: &RawLayout<'_>,
+        bytes: &[u8],
+        rows: &mut Vec<Spot>,
+        whole: bool,
+    ) {
+        if self.off {
+            return;
+        }
+        let met = rows.len();
+        match self.parts[..] {
+            [Part { form: Form::Four(at), .. }] if whole => keep(rows, |row| {
+                let cell = &bytes[row.at as usize + at..][..4];
+                self.filter.knows(&of_four(reader::four(cell)))
+            }),
+            [Part { form: Form::Eight(at), .. }] if whole => keep(rows, |row| {
+                let cell = &bytes[row.at as usize + at..][..8];
+                self.filter.knows(&of_eight(reader::eight(cell)))
+            }),
+            _ => keep(rows, |row| {
+                self.has_key(layout, row.of(bytes)) && self.filter.knows(&self.key)
+            }),
+        }
+        self.judge(met, rows.len());
+    }
+
+    fn judge(&mut self, met: usize, passed: usize) {
+        self.met += met as u64;
+        self.passed += passed as u64;
+        if self.met >= self.judged_at {
+            self.judged_at = 2 * self.met;
             self.off = 2 * self.passed > self.met;
         }
-        passes
     }
 
     /// Puts the row's key into the buffer; false when a part is NULL.
@@ -202,6 +247,25 @@ mod tests {
             let others = (0..6_000).filter(|n| n % 3 != 0 && passes(Value::Int(*n))).count();
             assert!(others < 400, "{others} of 4,000 pass");
             assert!(!nullable || !passes(Value::Null));
+            // Many at a time.
+            let layout = RawLayout::of_rows(&layout);
+            let values = (0..6_000).map(Value::Int).chain(nullable.then_some(Value::Null));
+            let (mut bytes, mut rows) = (Vec::new(), Vec::new());
+            for value in values {
+                let at = bytes.len() as u32;
+                bytes.extend(row(&layout, value));
+                rows.push(Spot { at, len: bytes.len() as u32 - at });
+            }
+            let expected = rows.clone().into_iter();
+            let mut one = Narrowing::new(&filter, vec![0], &layout);
+            let expected: Vec<Spot> =
+                expected.filter(|spot| one.passes(&layout, spot.of(&bytes))).collect();
+            for whole in [true, false] {
+                let mut kept = rows.clone();
+                let mut many = Narrowing::new(&filter, vec![0], &layout);
+                many.retain(&layout, &bytes, &mut kept, whole);
+                assert_eq!(kept, expected);
+            }
         }
     }
 

@@ -11,11 +11,16 @@
 //!
 //! Numbers, dates and times are compared as integers in units of the column's own scale; texts byte by byte as long as
 //! they are ASCII, decoded where they are not.
+//!
+//! Rows of a leaf are asked test by test (`retain.rs`): what one lets pass is asked the next.
+
+mod retain;
 
 use super::raw_layout::RawLayout;
 use crate::cx::Cx;
 use crate::eval::{eval, order, satisfies};
 use binder::ir::{CastMode, CompareOp, Expr, ExprKind, FuncId};
+use engine::Spot;
 use types::collation::Rule;
 use types::{DateTime, Pattern, RowLayout, SqlType, Value};
 
@@ -32,10 +37,11 @@ pub(super) struct RawFilter<'p> {
 enum Test {
     /// Nothing passes, or everything that is not NULL.
     Known(Column, bool),
+    /// Among these, or among the others.
     Number {
         column: Number,
-        op: CompareOp,
-        bound: i64,
+        within: Within,
+        negated: bool,
     },
     /// Sorted.
     NumberIn {
@@ -66,8 +72,15 @@ enum Test {
     Any(Vec<Vec<Test>>),
 }
 
-/// A column of a stored row.
+/// Integers from one to another, both included; at least one.
 #[derive(Clone, Copy)]
+struct Within {
+    least: i64,
+    most: i64,
+}
+
+/// A column of a stored row.
+#[derive(Clone, Copy, PartialEq)]
 struct Column {
     place: usize,
     nullable: bool,
@@ -131,6 +144,7 @@ impl<'p> RawFilter<'p> {
                 None => filter.rest.push(e),
             }
         }
+        meet(&mut filter.tests);
         // All of them must hold and none fails: the cheap ones say first what does not qualify.
         filter.tests.sort_by_key(Test::cost);
         filter
@@ -139,6 +153,16 @@ impl<'p> RawFilter<'p> {
     /// What must be asked of the values besides.
     pub fn rest(&self) -> &[&'p Expr] {
         &self.rest
+    }
+
+    /// Leaves those of the rows that lie in `bytes` for which the tests hold; `whole`: they have all columns.
+    pub fn retain(&self, bytes: &[u8], rows: &mut Vec<Spot>, whole: bool) {
+        for test in &self.tests {
+            test.retain(&self.layout, bytes, rows, whole);
+            if rows.is_empty() {
+                return;
+            }
+        }
     }
 
     /// Whether the tests hold for a stored row.
@@ -220,6 +244,7 @@ impl Maker<'_, '_, '_> {
                     for e in conjuncts(branch) {
                         tests.push(self.test(e)?);
                     }
+                    meet(&mut tests);
                     tests.sort_by_key(Test::cost);
                     all.push(tests);
                 }
@@ -437,6 +462,53 @@ fn of_datetime(at: DateTime) -> i64 {
     i64::from(at.days) << 32 | i64::from(at.ticks)
 }
 
+/// Makes one test of those that say between which two numbers a column lies.
+fn meet(tests: &mut Vec<Test>) {
+    let mut all: Vec<Test> = Vec::with_capacity(tests.len());
+    for test in tests.drain(..) {
+        if let Test::Number { column, within, negated: false } = test {
+            let same = all.iter_mut().find(|other| {
+                matches!(other, Test::Number { column: c, negated: false, .. } if c.column == column.column)
+            });
+            if let Some(other) = same {
+                if let Test::Number { within: known, .. } = other {
+                    *other = match known.meet(within) {
+                        Some(within) => Test::Number { column, within, negated: false },
+                        None => Test::Known(column.column, false),
+                    };
+                }
+                continue;
+            }
+        }
+        all.push(test);
+    }
+    *tests = all;
+}
+
+impl Within {
+    /// Those that a comparison with `bound` is true of; none where it is of no number.
+    fn of(op: CompareOp, bound: i64) -> Option<Within> {
+        Some(match op {
+            CompareOp::Eq | CompareOp::Ne => Within { least: bound, most: bound },
+            CompareOp::Lt => Within { least: i64::MIN, most: bound.checked_sub(1)? },
+            CompareOp::Le => Within { least: i64::MIN, most: bound },
+            CompareOp::Gt => Within { least: bound.checked_add(1)?, most: i64::MAX },
+            CompareOp::Ge => Within { least: bound, most: i64::MAX },
+        })
+    }
+
+    fn meet(self, other: Within) -> Option<Within> {
+        let (least, most) = (self.least.max(other.least), self.most.min(other.most));
+        (least <= most).then_some(Within { least, most })
+    }
+
+    /// Without a branch: the distance from the least one, as a number without sign.
+    #[inline]
+    fn has(self, n: i64) -> bool {
+        n.wrapping_sub(self.least) as u64 <= self.most.wrapping_sub(self.least) as u64
+    }
+}
+
 /// A comparison with a value that may lie between two of the column's.
 fn of_bound(column: Number, op: CompareOp, value: &Value) -> Option<Test> {
     let (bound, exact) = place(value, column.unit)?;
@@ -447,7 +519,10 @@ fn of_bound(column: Number, op: CompareOp, value: &Value) -> Option<Test> {
         (false, CompareOp::Lt | CompareOp::Le) => CompareOp::Le,
         (false, CompareOp::Gt | CompareOp::Ge) => CompareOp::Gt,
     };
-    Some(Test::Number { column, op, bound })
+    Some(match Within::of(op, bound) {
+        Some(within) => Test::Number { column, within, negated: op == CompareOp::Ne },
+        None => Test::Known(column.column, false),
+    })
 }
 
 impl Part {
@@ -489,8 +564,13 @@ impl Number {
         if self.column.is_null(layout, row) {
             return None;
         }
-        let cell = &row[self.offset..];
-        Some(match self.form {
+        Some(self.of_cell(&row[self.offset..]))
+    }
+
+    /// The number at the front of some bytes.
+    #[inline]
+    fn of_cell(&self, cell: &[u8]) -> i64 {
+        match self.form {
             Form::U8 => i64::from(cell[0]),
             Form::I16 => i64::from(i16::from_le_bytes([cell[0], cell[1]])),
             Form::I32 => i64::from(word(cell) as i32),
@@ -505,7 +585,7 @@ impl Number {
                 })
             }
             Form::DateTime2 => (uint(&cell[5..8]) << 40 | uint(&cell[..5])) as i64,
-        })
+        }
     }
 }
 
@@ -545,8 +625,8 @@ impl Test {
                         false => !layout.absent(column.place).is_null(),
                     }
             }
-            Test::Number { column, op, bound } => {
-                column.read(layout, row, columns).is_some_and(|n| satisfies(*op, n.cmp(bound)))
+            Test::Number { column, within, negated } => {
+                column.read(layout, row, columns).is_some_and(|n| within.has(n) != *negated)
             }
             Test::NumberIn { column, list, negated } => column
                 .read(layout, row, columns)

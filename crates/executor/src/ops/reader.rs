@@ -5,6 +5,7 @@
 
 use super::raw_layout::RawLayout;
 use crate::columns::Column;
+use engine::Spot;
 use types::{Decimal, SqlType, Value};
 
 /// How one column is read.
@@ -86,6 +87,39 @@ impl Reader {
             Form::BigInt | Form::Decimal8(..) => column.push_units(eight(&row[self.offset..])),
             Form::Text => column.push_text(layout.layout().raw(row, self.place)),
             Form::Other | Form::Unread => column.push_value(layout.value(row, self.place)),
+        }
+    }
+
+    /// Appends the columns of the rows that lie in `bytes`.
+    pub fn put_all(
+        &self,
+        layout: &RawLayout<'_>,
+        (bytes, rows): (&[u8], &[Spot]),
+        whole: bool,
+        column: &mut Column,
+    ) {
+        let cell = |row: &Spot| &bytes[row.at as usize + self.offset..];
+        let nulls =
+            |row: &Spot| self.nullable && layout.layout().is_null(row.of(bytes), self.place);
+        let done = whole
+            && match self.form {
+                Form::Unread => return,
+                // A NULL of a fixed length is all zeros.
+                Form::Int | Form::Date | Form::Decimal4(..) => column.push_all(
+                    rows.iter().map(|row| four(cell(row)).into()),
+                    rows.iter().map(nulls),
+                ),
+                Form::BigInt | Form::Decimal8(..) => {
+                    column.push_all(rows.iter().map(|row| eight(cell(row))), rows.iter().map(nulls))
+                }
+                Form::Text | Form::Other => false,
+            };
+        if done {
+            return;
+        }
+        for row in rows {
+            let row = row.of(bytes);
+            self.put(layout, row, whole || layout.is_whole(row), column);
         }
     }
 

@@ -23,8 +23,8 @@ use crate::message::SqlError;
 use binder::ir::{Expr, ExprKind, Sample, SampleSize, TableHints};
 use catalog::TableDef;
 use emit::{emit, emit_entry};
-use engine::{Isolation, PageSample, ReadOptions, RowLock, ScanOptions, TableLock, Use};
-use lookup::Lookup;
+use engine::{Isolation, PageSample, ReadOptions, RowLock, ScanOptions, Spot, TableLock, Use};
+use lookup::{Ahead, Lookup};
 use planner::Scan;
 use private::Private;
 use std::ops::Bound;
@@ -74,10 +74,16 @@ pub(super) struct TableScan<'p> {
     spare: Option<Box<engine::Scan>>,
     /// An error that the rows before it go ahead of.
     late: Option<SqlError>,
+    /// Of rows that are looked up.
+    ahead: Ahead,
 }
 
 /// Rows looked at before somebody else may have the processor, where few are given.
 const ROWS_AT_ONCE: u32 = 4096;
+/// Whoever asks for so many rows gets those of whole leaves.
+const ROWS_BY_LEAF: usize = 256;
+/// Leaves looked at before somebody else may, and what there is is given.
+const VISITS_AT_ONCE: usize = 64;
 /// Rows read before the predicate is made into one over stored rows.
 const ROWS_UNFILTERED: usize = 32;
 
@@ -124,6 +130,7 @@ impl<'p> TableScan<'p> {
             again: false,
             spare: None,
             late: None,
+            ahead: Ahead::default(),
         }
     }
 
@@ -373,23 +380,26 @@ impl<'p> TableScan<'p> {
         }
     }
 
-    /// Shows stored rows to `each` until it says `false`. `Ok(false)` at the end.
+    /// Shows stored rows that qualify, some at a time, to `each`: bytes, where the rows lie in them, and whether they have
+    /// all columns. `Ok(false)` at the end.
     pub fn visit(
         &mut self,
         cx: &mut Cx<'_>,
-        mut each: impl FnMut(&[u8]) -> bool,
+        mut each: impl FnMut(&[u8], &[Spot], bool),
     ) -> Result<bool, SqlError> {
         let layout = self.raw_layout();
         let State::Range(scan) = &mut self.state else { return Ok(false) };
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(false) };
         let (filter, narrowings) = (self.filter.as_deref(), &mut self.narrowings);
-        let mut left_out = 0;
-        let more = scan.visit(txn, |_, row| {
-            if !qualifies(&layout, filter, narrowings, row) {
-                left_out += 1;
-                return left_out < ROWS_AT_ONCE;
+        let more = scan.visit_leaf(txn, |bytes, rows| {
+            let whole = rows.iter().all(|row| layout.is_whole(&bytes[row.at as usize..]));
+            if let Some(filter) = filter {
+                filter.retain(bytes, rows, whole);
             }
-            each(row)
+            narrowings.iter_mut().for_each(|n| n.retain(&layout, bytes, rows, whole));
+            if !rows.is_empty() {
+                each(bytes, rows, whole);
+            }
         });
         let more = more.map_err(|e| engine_error(e, Some(&self.plan.table), cx))?;
         Ok(more || self.next_part(cx)?)
@@ -418,6 +428,10 @@ impl<'p> TableScan<'p> {
     fn next_shown(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         let layout = self.raw_layout();
         let mut readers = self.readers(&layout);
+        let asked = self.filter.is_some() || self.plan.predicate.is_none();
+        if asked && out.target() >= ROWS_BY_LEAF {
+            return self.next_leaves(cx, out);
+        }
         while let State::Range(scan) = &mut self.state {
             let Some(txn) = cx.txn.as_deref_mut() else { break };
             let (filter, narrowings) = (self.filter.as_deref(), &mut self.narrowings);
@@ -447,15 +461,7 @@ impl<'p> TableScan<'p> {
                 self.next_part(cx)?;
             }
             match &self.filter {
-                Some(filter) if filter.rest().is_empty() => {}
-                Some(filter) => out.retain(|row| -> Result<bool, SqlError> {
-                    for predicate in filter.rest() {
-                        if !holds(predicate, row, cx)? {
-                            return Ok(false);
-                        }
-                    }
-                    Ok(true)
-                })?,
+                Some(filter) => retain(filter, cx, out)?,
                 None => {
                     if let Some(predicate) = &self.plan.predicate {
                         out.retain(|row| holds(predicate, row, cx))?;
@@ -474,6 +480,57 @@ impl<'p> TableScan<'p> {
         }
         Ok(!out.is_empty())
     }
+}
+
+impl TableScan<'_> {
+    /// The same, some leaves at a time, for those who want many rows: their batches may be longer than they ask.
+    fn next_leaves(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        let layout = self.raw_layout();
+        let readers = self.readers(&layout);
+        while let State::Range(_) = &self.state {
+            for _ in 0..VISITS_AT_ONCE {
+                let more = self.visit(cx, |bytes, rows, whole| {
+                    for row in rows {
+                        let row = row.of(bytes);
+                        let whole = whole || layout.is_whole(row);
+                        let value = |reader: &Reader| reader.value(&layout, row, whole);
+                        out.values_mut().extend(readers.iter().map(value));
+                        out.finish_row();
+                    }
+                });
+                if more.is_err() {
+                    // Nobody has asked the rest of the predicate yet.
+                    out.shorten(0);
+                }
+                if !more? || out.is_full() {
+                    break;
+                }
+            }
+            if let Some(filter) = &self.filter {
+                retain(filter, cx, out)?;
+            }
+            cx.breathe()?;
+            if !out.is_empty() {
+                break;
+            }
+        }
+        Ok(!out.is_empty())
+    }
+}
+
+/// Leaves the rows for which the rest of the predicate holds.
+fn retain(filter: &RawFilter<'_>, cx: &mut Cx<'_>, out: &mut Batch) -> Result<(), SqlError> {
+    if filter.rest().is_empty() {
+        return Ok(());
+    }
+    out.retain(|row| -> Result<bool, SqlError> {
+        for predicate in filter.rest() {
+            if !holds(predicate, row, cx)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
 }
 
 /// Begins a reading between two keys: in the memory of one that is over, where there is one that can begin anew.
@@ -566,6 +623,10 @@ impl TableScan<'_> {
         let mut since_breath = 0u32;
         while !out.is_full() {
             let State::Range(scan) = &mut self.state else { break };
+            if let (true, Some(at), Some(tree)) = (self.looks_up, plan.index, &self.tree) {
+                let ahead = self.ahead.step(scan, tree, &table.indexes[at].layout);
+                ahead.map_err(|e| engine_error(e, Some(table), cx))?;
+            }
             let Some(txn) = cx.txn.as_deref_mut() else { break };
             let entry = match scan.next(txn) {
                 Ok(Some(entry)) => entry,
@@ -638,13 +699,17 @@ impl Operator for TableScan<'_> {
             false => Kind::Unread,
         });
         loop {
-            let more = self.visit(cx, |row| {
-                let whole = layout.is_whole(row);
-                for (reader, column) in readers.iter().zip(out.add_row()) {
-                    reader.put(&layout, row, whole, column);
+            let mut more = true;
+            for _ in 0..VISITS_AT_ONCE {
+                more = self.visit(cx, |bytes, rows, whole| {
+                    for (reader, column) in readers.iter().zip(out.add_rows(rows.len())) {
+                        reader.put_all(&layout, (bytes, rows), whole, column);
+                    }
+                })?;
+                if !more || out.len() >= COLUMN_ROWS {
+                    break;
                 }
-                out.len() < COLUMN_ROWS
-            })?;
+            }
             cx.breathe()?;
             if out.len() > 0 || !more {
                 return Ok(out.len() > 0);

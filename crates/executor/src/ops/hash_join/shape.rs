@@ -75,7 +75,7 @@ impl<'p> Shape<'p> {
     }
 
     /// [`Shape::needed`] of a side.
-    fn needed_of(&self, left: bool) -> &[bool] {
+    pub fn needed_of(&self, left: bool) -> &[bool] {
         let (of_left, of_right) = self.needed.split_at(self.left_width);
         if left { of_left } else { of_right }
     }
