@@ -357,8 +357,9 @@ impl Frames {
         let end = self.count * PAGE_BYTES;
         let ready = self.populated.load(Relaxed) as usize;
         let used = self.used() * PAGE_BYTES;
-        let ahead = if used < PREFAULT_CALL { 0 } else { used.min(PREFAULT_AHEAD) };
-        if self.target() < self.count || ready >= end || ready >= used + ahead {
+        let ahead = used.min(PREFAULT_AHEAD);
+        let is_small = used < PREFAULT_CALL;
+        if is_small || self.target() < self.count || ready >= end || ready >= used + ahead {
             return false;
         }
         let from = ready.max(used) & !((2 << 20) - 1);

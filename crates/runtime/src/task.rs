@@ -108,6 +108,11 @@ pub fn install_hooks(hooks: Option<&'static dyn TaskHooks>) -> Option<&'static d
     HOOKS.replace(hooks)
 }
 
+/// The next call of [`maybe_yield`] asks the hooks, however many calls were to pass: another task runs.
+pub fn ask_next_time() {
+    YIELD_BUDGET.set(0);
+}
+
 /// Whether the caller runs on a coroutine (or at least under a scheduler's hooks).
 pub fn has_hooks() -> bool {
     HOOKS.get().is_some()

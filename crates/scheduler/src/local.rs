@@ -331,6 +331,7 @@ impl Local {
             let running = self.running.borrow();
             let group = running.as_ref().map_or(0, |running| running.task.account.group());
             self.turns.borrow_mut().started(group, clock::now_ns());
+            runtime::task::ask_next_time();
         }
         let result = coroutine.resume(());
         let running = self.running.borrow_mut().take();
@@ -428,6 +429,13 @@ impl Local {
     /// The sockets have just been heard, by sleeping in them.
     pub fn heard_sockets(&self) {
         self.last_sockets_ns.set(clock::now_ns());
+    }
+
+    /// Whether groups count and the running task is of a light pool.
+    fn is_light(&self) -> bool {
+        let core = self.core.borrow();
+        core.as_ref()
+            .is_some_and(|core| core.shares.is_on() && self.turns.borrow().is_light(&core.shares))
     }
 
     /// Whether the running task should let another pool's go first before its quantum is over. Hears the sockets first:
@@ -577,6 +585,7 @@ impl TaskHooks for Hooks {
         if yields {
             self.yield_now();
         }
-        YIELD_BUDGET
+        // A light pool's task does not keep others waiting for as long as 32 of its batches take.
+        if with(Local::is_light) { 1 } else { YIELD_BUDGET }
     }
 }
