@@ -208,7 +208,9 @@ impl Binder<'_> {
         let mut gets = Vec::new();
         reach(&query.rel, &mut gets);
         let keyed = |table: &catalog::TableDef| {
-            kind == CursorKind::Dynamic || !table.is_heap() || table.indexes.iter().any(|i| i.unique)
+            kind == CursorKind::Dynamic
+                || !table.is_heap()
+                || table.indexes.iter().any(|i| i.unique)
         };
         if !is_plain(&query.rel)
             || gets.len() != targets.len()
@@ -337,12 +339,12 @@ fn put_filter(rel: &mut Rel, first: ColId, predicate: Expr) {
         }
         _ => {
             let mut inputs = rel.inputs_mut();
-            let holds = |input: &&mut Rel| {
+            let found = inputs.iter().position(|input| {
                 let mut gets = Vec::new();
                 reach(input, &mut gets);
                 gets.iter().any(|(found, _)| *found == first)
-            };
-            if let Some(at) = inputs.iter().position(|input| holds(&input)) {
+            });
+            if let Some(at) = found {
                 put_filter(inputs.swap_remove(at), first, predicate);
             }
         }

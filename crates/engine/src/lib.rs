@@ -71,13 +71,13 @@ pub use txn::{Savepoint, Txn};
 pub use usage::{UsageFigures, UsageForm, Use, set_usage_form, usage_form};
 
 pub use buffer_pool::{NodePages, PageId, PoolStats};
-pub use storage::KEY_MAX;
 pub use device::{FileStats, Op as IoOp, PendingIo};
 pub use lock_manager::{Deadlock, KeyMode, LockResource, Owner};
 pub use log_manager::{
     FlushQueueKind, Log, LogConfig, LogStats, Lsn, Reserve, VLF_BYTES_MIN, VlfInfo, Writer,
     WriterPlace,
 };
+pub use storage::KEY_MAX;
 pub use storage::memory::Kind as MemoryKind;
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.

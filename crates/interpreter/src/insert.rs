@@ -213,7 +213,8 @@ impl FastInsert {
             KeyRecipe::Layout => {
                 self.key_values.clear();
                 self.key_values.extend_from_slice(&template.key_values);
-                let encoded = self.table.key_layout.encode_into(&self.key_values, &mut self.key_bytes);
+                let encoded =
+                    self.table.key_layout.encode_into(&self.key_values, &mut self.key_bytes);
                 encoded.map_err(|error| executor::key_error(&self.table, error))?;
             }
             KeyRecipe::RowId => {

@@ -61,7 +61,6 @@ mod tests;
 
 #[cfg(not(loom))]
 pub use alloc::{FileSpace, set_grow_together};
-pub use slotted::KEY_MAX;
 #[cfg(not(loom))]
 pub use boot::{BOOT_DATA_BYTES, FileHeader, header_copies, read_header, write_header};
 #[cfg(not(loom))]
@@ -84,6 +83,7 @@ pub use row::{RowImage, Run};
 pub use sample::{PageSample, RandomLeaf};
 #[cfg(not(loom))]
 pub use scan::{LeafCopy, Scan, Stretch};
+pub use slotted::KEY_MAX;
 #[cfg(not(loom))]
 pub use store::{FilegroupId, Store};
 #[cfg(not(loom))]

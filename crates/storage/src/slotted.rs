@@ -37,9 +37,8 @@ pub(crate) const HEADER_BYTES: usize = 64;
 /// keeps two children at least.
 pub const KEY_MAX: usize = 1336;
 
-const _: () = assert!(
-    HEADER_BYTES + 2 * pad8(KEY_MAX) + 4 * (entry_bytes(KEY_MAX, 0) + 8) <= PAGE_BYTES
-);
+const _: () =
+    assert!(HEADER_BYTES + 2 * pad8(KEY_MAX) + 4 * (entry_bytes(KEY_MAX, 0) + 8) <= PAGE_BYTES);
 
 /// A page of rows.
 pub(crate) const LEAF: u8 = 2;

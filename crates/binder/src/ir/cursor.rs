@@ -6,7 +6,10 @@ use super::query::Query;
 /// A cursor by name, or in a cursor variable by its number among the program's.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CursorRef {
-    Name { name: String, global: bool },
+    Name {
+        name: String,
+        global: bool,
+    },
     Variable(u16),
     /// The one that FETCH moves; its tables go by their places among the targets.
     Fetched,

@@ -85,7 +85,9 @@ impl Commands<'_> {
             if id == Some(table.object_id) {
                 return Ok((table, None));
             }
-            if id.is_none() && schema.as_ref().is_some_and(|s| !catalog::same_name(s, &table.schema)) {
+            if id.is_none()
+                && schema.as_ref().is_some_and(|s| !catalog::same_name(s, &table.schema))
+            {
                 continue;
             }
             let checks = table.checks.iter().map(|c| (c.object_id, &c.name));
@@ -127,7 +129,10 @@ impl Commands<'_> {
                 for (column, referenced) in key.columns.iter().zip(&key.referenced) {
                     let column = quoted(&table.columns[*column].name);
                     known.push(format!("c.{column} IS NOT NULL"));
-                    same.push(format!("p.{} = c.{column}", quoted(&parent.columns[*referenced].name)));
+                    same.push(format!(
+                        "p.{} = c.{column}",
+                        quoted(&parent.columns[*referenced].name)
+                    ));
                 }
                 let parent = format!("{}.{}", quoted(&parent.schema), quoted(&parent.name));
                 let broken = format!(
@@ -168,7 +173,11 @@ impl Commands<'_> {
     }
 
     /// Ordinals of the columns that a CHECK constraint reads.
-    fn columns_of_check(&mut self, table: &Arc<TableDef>, at: usize) -> Result<Vec<usize>, SqlError> {
+    fn columns_of_check(
+        &mut self,
+        table: &Arc<TableDef>,
+        at: usize,
+    ) -> Result<Vec<usize>, SqlError> {
         let rules = self.with_cx(&mut [], |cx| {
             binder::rules_with(table, &|name| cx.env.function(name))
                 .map_err(session_state::bind_error)

@@ -414,8 +414,7 @@ mod tests {
     use super::*;
 
     fn run(func: AggFunc, ty: SqlType, arg: SqlType, values: &[Value]) -> Result<Value, SqlError> {
-        let spec =
-            Spec { func, distinct: false, arg: Some(arg), ty, passed_null: Cell::default() };
+        let spec = Spec { func, distinct: false, arg: Some(arg), ty, passed_null: Cell::default() };
         let mut acc = Accumulator::new(&spec);
         for value in values {
             acc.add(&spec, value)?;

@@ -208,10 +208,14 @@ mod tests {
     }
 
     fn agg(dice: &mut Dice) -> Agg {
-        let agg =
-            |func, arg: Option<Expr>, ty, distinct| {
-                Agg { func, distinct, arg, joining: None, warns: true, ty }
-            };
+        let agg = |func, arg: Option<Expr>, ty, distinct| Agg {
+            func,
+            distinct,
+            arg,
+            joining: None,
+            warns: true,
+            ty,
+        };
         let any = |dice: &mut Dice| slot(dice.roll(8));
         match dice.roll(6) {
             0 => agg(AggFunc::Count, None, SqlType::Int, false),

@@ -97,9 +97,8 @@ impl Vm<'_> {
         }
         let mut vars = cursor.vars.clone();
         let before = self.programs.cursors.fetched.replace(id);
-        let found = self.in_statement(&mut vars, |cx, _| {
-            executor::collect(&plan, &mut cx.reborrow())
-        });
+        let found =
+            self.in_statement(&mut vars, |cx, _| executor::collect(&plan, &mut cx.reborrow()));
         self.programs.cursors.fetched = before;
         let found = found.map_err(super::schema_changed)?;
         let Some(cursor) = self.programs.cursors.all.get_mut(&id) else { return Ok(false) };
