@@ -5,15 +5,12 @@
 //!
 //! Invariants: pools and groups 1 (internal) and 2 (default) are always there; every group's pool is.
 
-use crate::catalog::in_transaction;
-use crate::server::ServerCatalog;
 use crate::system::{Cells, MasterTables, corrupt};
 use crate::{CatalogError, Txn};
-use std::sync::Arc;
 use types::Value;
 
 /// In place of a database's id.
-const GOVERNOR: i32 = -1;
+pub(crate) const GOVERNOR: i32 = -1;
 /// The server's own pool and group.
 pub const INTERNAL: i32 = 1;
 /// The pool and the group of whoever is not classified.
@@ -144,7 +141,7 @@ impl GovernorDef {
     }
 
     /// The rows that it is kept as: a name, and numbers with a name last.
-    fn rows(&self) -> Vec<(String, String)> {
+    pub(crate) fn rows(&self) -> Vec<(String, String)> {
         let state = format!("{} {}", u8::from(self.enabled), self.classifier);
         let mut rows = vec![("governor".to_owned(), state)];
         for p in &self.pools {
@@ -243,36 +240,6 @@ fn numbers_of(text: &str) -> Option<([u32; 7], &str)> {
         rest = behind;
     }
     Some((numbers, rest))
-}
-
-impl ServerCatalog {
-    /// Resource Governor as defined.
-    pub fn governor(&self) -> Arc<GovernorDef> {
-        self.governor.read().clone()
-    }
-
-    /// Changes its definition, durably when this returns; what `work` refuses leaves it as it was. Suspends.
-    pub fn change_governor<E: From<CatalogError>>(
-        &self,
-        work: impl FnOnce(&mut GovernorDef) -> Result<(), E>,
-    ) -> Result<Arc<GovernorDef>, E> {
-        let _changing = self.change();
-        let mut def = GovernorDef::clone(&self.governor());
-        work(&mut def)?;
-        in_transaction(&self.master, |txn| {
-            for row in self.tables.options.scan(txn, &[Value::Int(GOVERNOR)])? {
-                self.tables.options.delete(txn, &row[..2])?;
-            }
-            for (key, text) in def.rows() {
-                let row = [Value::Int(GOVERNOR), Value::str(&key), Value::str(&text)];
-                self.tables.options.put(txn, &row)?;
-            }
-            Ok(())
-        })?;
-        let def = Arc::new(def);
-        *self.governor.write() = def.clone();
-        Ok(def)
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use crate::catalog::in_transaction;
 use crate::def::*;
-use crate::governor::GovernorDef;
+use crate::governor::{GOVERNOR, GovernorDef};
 use crate::principals::{self, Scope};
 use crate::system::{Cells, MasterTables, SecurityTables, corrupt};
 use crate::{CatalogError, Database, Txn};
@@ -24,15 +24,15 @@ const FIRST_DATABASE_ID: i32 = 5;
 
 /// The databases of an instance. Ids: master 1, tempdb 2, users from 5.
 pub struct ServerCatalog {
-    pub(crate) master: Arc<Database>,
-    pub(crate) tables: MasterTables,
+    master: Arc<Database>,
+    tables: MasterTables,
     list: RwLock<BTreeMap<i32, Arc<DatabaseDef>>>,
     changing: AtomicBool,
     security: SecurityTables,
     /// Held for look-ups and publication only.
     directory: RwLock<Arc<Directory>>,
     /// Held for look-ups and publication only.
-    pub(crate) governor: RwLock<Arc<GovernorDef>>,
+    governor: RwLock<Arc<GovernorDef>>,
     /// Transactions over several databases that were decided to commit, and those of them that have done so everywhere.
     decisions: Mutex<Decisions>,
     /// Version of `directory`, for whoever caches what it has decided.
@@ -50,7 +50,7 @@ struct Decisions {
 const NO_DATABASE: i32 = 0;
 
 /// Ends a change, also on an error.
-pub(crate) struct Changing<'a>(&'a AtomicBool);
+struct Changing<'a>(&'a AtomicBool);
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
@@ -175,7 +175,7 @@ impl ServerCatalog {
         }
     }
 
-    pub(crate) fn change(&self) -> Changing<'_> {
+    fn change(&self) -> Changing<'_> {
         while self.changing.swap(true, Ordering::Acquire) {
             runtime::task::sleep_ns(1_000_000, WaitType::SleepTask);
         }
@@ -245,6 +245,36 @@ impl ServerCatalog {
         })?;
         let def = Arc::new(def);
         self.list.write().insert(def.database_id, def.clone());
+        Ok(def)
+    }
+}
+
+impl ServerCatalog {
+    /// Resource Governor as defined.
+    pub fn governor(&self) -> Arc<GovernorDef> {
+        self.governor.read().clone()
+    }
+
+    /// Changes its definition, durably when this returns; what `work` refuses leaves it as it was. Suspends.
+    pub fn change_governor<E: From<CatalogError>>(
+        &self,
+        work: impl FnOnce(&mut GovernorDef) -> Result<(), E>,
+    ) -> Result<Arc<GovernorDef>, E> {
+        let _changing = self.change();
+        let mut def = GovernorDef::clone(&self.governor());
+        work(&mut def)?;
+        in_transaction(&self.master, |txn| {
+            for row in self.tables.options.scan(txn, &[Value::Int(GOVERNOR)])? {
+                self.tables.options.delete(txn, &row[..2])?;
+            }
+            for (key, text) in def.rows() {
+                let row = [Value::Int(GOVERNOR), Value::str(&key), Value::str(&text)];
+                self.tables.options.put(txn, &row)?;
+            }
+            Ok(())
+        })?;
+        let def = Arc::new(def);
+        *self.governor.write() = def.clone();
         Ok(def)
     }
 }

@@ -86,14 +86,6 @@ impl Vm<'_> {
         }
     }
 
-    /// The value of a scalar function without parameters.
-    pub(crate) fn value_of(&mut self, definition: &ProcedureDef) -> Result<Value, SqlError> {
-        match self.function(definition, &[])? {
-            Returned::Scalar(value) => Ok(value),
-            Returned::Rows(_) => Ok(Value::Null),
-        }
-    }
-
     fn function(
         &mut self,
         definition: &ProcedureDef,

@@ -6,10 +6,11 @@
 use crate::programs::Session;
 use crate::request::request;
 use crate::vm::Vm;
-use catalog::{LOGON, ModuleKind, ObjectRef};
+use catalog::{LOGON, ModuleKind};
 use commands::ddl_events::event_data::logon_document;
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
 use session_state::Host;
+use session_state::Machine;
 use session_state::{Halt, Halted};
 use std::sync::Arc;
 use types::Value;
@@ -40,11 +41,7 @@ pub fn classify(session: &mut Session, host: &mut dyn Host, function: i32) -> Op
     let mut said = None;
     let _ = request(session, host, &mut Heard::default(), |vm| {
         let answer = vm.in_master(|vm| {
-            let found = vm.state.database.catalog.object_by_id(function);
-            match found {
-                Some(ObjectRef::Procedure(definition)) => Ok(vm.value_of(&definition)?),
-                _ => Ok(Value::Null),
-            }
+            Ok(vm.programs.scalar_function(vm.state, vm.host, function, &[], None)?)
         });
         said = answer.ok().and_then(|value| value.as_str().map(str::to_owned));
         Ok::<(), Halt>(())
