@@ -175,3 +175,51 @@ fn ops_survive_their_encoding() {
     assert_eq!(PageOp::decode(&[99; 64]), None);
     let _: Arc<MemLog> = MemLog::new();
 }
+
+/// Splits and compactions of pages that have few, long keys between long fences.
+#[test]
+fn keys_as_long_as_they_may_be() {
+    let long = |n: u64| {
+        let mut k = vec![7; KEY_MAX - 8];
+        k.extend_from_slice(&key(n));
+        k
+    };
+    for seed in 20..24 {
+        let kit = kit(2_048);
+        let mut rng = Prng::new(seed);
+        let tree = kit.store.create_tree(1).unwrap();
+        let mut txn = kit.txn();
+        txn.purge = true;
+        let mut hint = LeafHint::default();
+        let mut safe = Lsn(0);
+        for i in 0..2_000 {
+            let k = long(rng.below(600));
+            let new = row(i, seed, 20 + rng.below(400) as usize);
+            match rng.below(4) {
+                0..=1 => match tree.insert(&mut txn, &k, &RowImage::new(&new), &mut hint) {
+                    Ok(()) | Err(StorageError::Duplicate) => {}
+                    Err(e) => panic!("{e}"),
+                },
+                2 => {
+                    tree.update(&mut txn, &k, &RowImage::new(&new)).unwrap();
+                }
+                _ => {
+                    tree.mark_ghost(&mut txn, &k).unwrap();
+                }
+            }
+            if i % 500 == 400 {
+                compact(&tree, &mut txn, 90);
+                let tail = kit.log.tail();
+                kit.store.pool().checkpoint_pass(tail, 60 + rng.below(400) as usize).unwrap();
+                safe = kit.store.pool().min_rec_lsn(tail);
+            }
+        }
+        let expect = rows(&tree);
+        assert!(verify(&tree).unwrap().leaves > 50);
+        let after = open(kit.fs.crash(seed), kit.log.clone(), 2_048);
+        after.replay(safe);
+        let again = after.store.tree(tree.id(), 1);
+        verify(&again).unwrap();
+        assert!(rows(&again) == expect, "replay gives the same rows");
+    }
+}
