@@ -282,11 +282,13 @@ fn rows_and_keys_that_do_not_fit() {
     let e = tree.update(&mut txn, &key(1), &RowImage::new(&over)).unwrap_err();
     assert!(matches!(e, StorageError::RowTooLarge { .. }), "{e}");
     let small = row(9, 0, 20);
-    let e = tree.insert(&mut txn, &[1; 1_025], &RowImage::new(&small), &mut hint).unwrap_err();
+    let e =
+        tree.insert(&mut txn, &[1; KEY_MAX + 1], &RowImage::new(&small), &mut hint).unwrap_err();
     assert!(matches!(e, StorageError::RowTooLarge { .. }), "{e}");
-    tree.insert(&mut txn, &[1; 1_024], &RowImage::new(&small), &mut hint).unwrap();
+    tree.insert(&mut txn, &[1; KEY_MAX], &RowImage::new(&small), &mut hint).unwrap();
     // The leaf is remembered now, and the key no shorter for it.
-    let e = tree.insert(&mut txn, &[2; 1_025], &RowImage::new(&small), &mut hint).unwrap_err();
+    let e =
+        tree.insert(&mut txn, &[2; KEY_MAX + 1], &RowImage::new(&small), &mut hint).unwrap_err();
     assert!(matches!(e, StorageError::RowTooLarge { .. }), "{e}");
     assert_eq!(verify(&tree).unwrap().rows, 7);
 }
