@@ -7,15 +7,14 @@
 mod ordinal;
 mod path;
 
+pub(crate) use path::BYTES_MAX;
+
 use crate::method::{Arg, Kind, Made, Method, Tells};
 use crate::{ClrError, ClrType};
 use ordinal::{LEAST, MOST};
 use path::{Writer, bit_len, is_descendant, last_label, level, level_end, ordinals};
 use std::borrow::Cow;
 use std::fmt::Write;
-
-/// Bytes of the longest value.
-pub(crate) const BYTES_MAX: usize = 892;
 
 const THIS: Kind = Kind::Clr(ClrType::HierarchyId);
 

@@ -12,10 +12,12 @@ mod clr_type;
 mod error;
 mod hierarchy_id;
 mod method;
+mod methods;
 
 pub use clr_type::{ASSEMBLY, ClrType};
 pub use error::ClrError;
-pub use method::{Arg, Kind, METHODS, Made, Method, MethodId, Tells};
+pub use method::{Arg, Kind, Made, Method, Tells};
+pub use methods::{METHODS, MethodId};
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,6 @@
-//! Methods: one row for each, of all types.
+//! What a method's row says.
 
-use crate::{ClrError, ClrType, hierarchy_id};
-use std::fmt;
-
-/// The rows of all methods; a [`MethodId`] is a place here.
-pub const METHODS: &[Method] = &hierarchy_id::METHODS;
+use crate::{ClrError, ClrType};
 
 /// A method as T-SQL calls it: `type::Name(...)` if it is static, else `value.Name(...)`.
 #[derive(Debug)]
@@ -77,48 +73,5 @@ impl<'a> Arg<'a> {
     /// The bytes of a value; none of what is no value.
     pub(crate) fn bytes(self) -> &'a [u8] {
         if let Arg::Bytes(bytes) = self { bytes } else { &[] }
-    }
-}
-
-/// Which row of [`METHODS`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct MethodId(u16);
-
-impl MethodId {
-    /// The method of that name, letter by letter.
-    pub fn find(owner: ClrType, name: &str) -> Option<MethodId> {
-        MethodId::of(|row| row.owner == owner && row.name == name && !row.is_hidden)
-    }
-
-    fn of(is: impl Fn(&Method) -> bool) -> Option<MethodId> {
-        METHODS.iter().position(is).map(|at| MethodId(at as u16))
-    }
-
-    /// The method of a value that yields what no value below it lies above.
-    pub fn limit(owner: ClrType) -> Option<MethodId> {
-        MethodId::of(|row| row.owner == owner && row.name == "DescendantLimit")
-    }
-
-    /// Its row.
-    pub fn row(self) -> &'static Method {
-        &METHODS[self.0 as usize]
-    }
-
-    /// Calls it. There are as many arguments as the row tells, the value first if it is not static.
-    pub fn call(self, args: &[Arg<'_>]) -> Result<Made, ClrError> {
-        let row = self.row();
-        let is_null = |arg: &Arg<'_>| matches!(arg, Arg::Null);
-        let must = if row.takes_null { usize::from(!row.is_static) } else { args.len() };
-        if args.iter().take(must).any(is_null) {
-            return Ok(Made::Null);
-        }
-        (row.body)(args)
-    }
-}
-
-impl fmt::Debug for MethodId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let row = self.row();
-        write!(f, "{}.{}", row.owner.name(), row.name)
     }
 }

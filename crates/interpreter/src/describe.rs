@@ -117,6 +117,21 @@ fn long_type(column: &OutputColumn) -> Option<(i32, &'static str)> {
     }
 }
 
+/// user_type_id, its database, schema and name, and the assembly's: of a type of the CLR. The system's types are in every
+/// database; master stands for them, as on the wire.
+pub(crate) fn user_type(ty: SqlType) -> [Value; 5] {
+    match ty {
+        SqlType::Clr(clr) => [
+            Value::Int(i32::from(clr.user_type())),
+            Value::str("master"),
+            Value::str("sys"),
+            Value::str(clr.name()),
+            Value::str(&format!("{}, {}", clr.class(), types::clr::ASSEMBLY)),
+        ],
+        _ => [const { Value::Null }; 5],
+    }
+}
+
 /// What is told of a column of a result set: up to `order_by_list_length`.
 fn described(at: usize, column: &OutputColumn) -> Vec<Value> {
     let ty = column.ty;
@@ -143,17 +158,7 @@ fn described(at: usize, column: &OutputColumn) -> Vec<Value> {
         Value::TinyInt(of.scale),
         if ty.is_character() { Value::str(&column.collation.name()) } else { Value::Null },
     ];
-    row.extend(match ty {
-        // The system's types are in every database; master stands for them, as on the wire.
-        SqlType::Clr(clr) => [
-            Value::Int(i32::from(clr.user_type())),
-            Value::str("master"),
-            Value::str("sys"),
-            Value::str(clr.name()),
-            Value::str(&format!("{}, {}", clr.class(), types::clr::ASSEMBLY)),
-        ],
-        _ => [const { Value::Null }; 5],
-    });
+    row.extend(user_type(ty));
     row.extend(std::iter::repeat_n(Value::Null, 4));
     row.extend([bit(false), bit(false), bit(false)]);
     row.extend(std::iter::repeat_n(Value::Null, 5));

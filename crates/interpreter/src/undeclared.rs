@@ -5,7 +5,7 @@
 //! parameter, which may be a table type: drivers learn the name of a table-valued parameter's type here.
 
 use crate::code::Code;
-use crate::describe::{LONG_NAME, NAME, TYPE_NAME, argument, bit, columns, facts};
+use crate::describe::{LONG_NAME, NAME, TYPE_NAME, argument, bit, columns, facts, user_type};
 use crate::vm::Vm;
 use binder::UNDECLARED;
 use binder::ir::{Exec, Expr, ExprKind, InsertSource, ProcRef, Rel, StmtKind, UpdateSet};
@@ -85,7 +85,7 @@ impl Vm<'_> {
                         Value::TinyInt(of.precision),
                         Value::TinyInt(of.scale),
                     ]);
-                    row.extend(std::iter::repeat_n(Value::Null, 4));
+                    row.extend(user_type(ty));
                 }
                 Some(table) => row.extend([
                     Value::Int(TABLE),
@@ -97,9 +97,10 @@ impl Vm<'_> {
                     database.clone(),
                     Value::str(&table.schema),
                     Value::str(&table.name),
+                    Value::Null,
                 ]),
             }
-            row.extend(std::iter::repeat_n(Value::Null, 5));
+            row.extend(std::iter::repeat_n(Value::Null, 4));
             row.extend([bit(false), bit(false), bit(false), bit(true), bit(false)]);
             row.push(found.formal.as_deref().map_or(Value::Null, Value::str));
             let (tds_type, length) = match &found.table {

@@ -3,8 +3,10 @@
 //! The last bit of a path that is not the root is a 1 (the F of its last level), so its length in bits is its bytes'
 //! without the zeros at their end.
 
-use super::BYTES_MAX;
 use super::ordinal::Ordinal;
+
+/// Bytes of the longest value.
+pub(crate) const BYTES_MAX: usize = 892;
 
 /// Bits that count.
 pub(super) fn bit_len(bytes: &[u8]) -> usize {

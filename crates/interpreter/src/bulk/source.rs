@@ -298,7 +298,7 @@ impl Misfit {
 }
 
 /// A field's value as one of its column's type. Text is read more strictly than CAST reads it: bits are 0 and 1, binary
-/// is hexadecimal digits without 0x.
+/// is hexadecimal digits without 0x, and so is a type of the CLR, as bcp writes it.
 fn fit(value: Value, ty: SqlType, storage: Storage, style: i32) -> Result<Value, Misfit> {
     let from = value.natural_type();
     if let Value::Str(text) = &value {
@@ -315,6 +315,11 @@ fn fit(value: Value, ty: SqlType, storage: Storage, style: i32) -> Result<Value,
                 let bytes = Value::binary(&convert::from_hex(text).ok_or(Misfit::Type)?);
                 let from = SqlType::VarBinary(Len::Max);
                 return convert::assign(&bytes, from, ty).map_err(|_| Misfit::Truncation);
+            }
+            SqlType::Clr(_) => {
+                let bytes = Value::binary(&convert::from_hex(text).ok_or(Misfit::Type)?);
+                let from = SqlType::VarBinary(Len::Max);
+                return convert::assign(&bytes, from, ty).map_err(|_| Misfit::Type);
             }
             _ if !ty.is_character() && text.trim().is_empty() => return Err(Misfit::Type),
             _ => {}
