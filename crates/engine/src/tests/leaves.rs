@@ -62,7 +62,7 @@ fn rows_are_brought_near_before_they_are_looked_up() {
     drop((tree, db));
     let db = reopen(&fs, small_options()).unwrap();
     let tree = db.tree(id);
-    let keys: Vec<[u8; 8]> = (0..2_000).step_by(100).map(key).collect();
+    let keys: Vec<[u8; 8]> = (0..2_000).step_by(200).map(key).collect();
     let far = keys.iter().filter(|key| !tree.is_near(*key).unwrap()).count();
     assert!(far > 5, "{far} of {} keys are not in memory", keys.len());
     assert!(tree.bring_near(keys.iter().map(|key| &key[..])).unwrap() > 5);
