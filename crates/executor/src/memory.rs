@@ -134,12 +134,12 @@ impl MemoryPool {
 
     /// The most that the statements of a resource pool may have together.
     fn part(&self, bounds: &Bounds) -> usize {
-        self.size() / 100 * bounds.pool_percent as usize
+        percent(self.size(), bounds.pool_percent)
     }
 
     /// The most that one statement may have: a quarter as a rule.
     fn share(&self, bounds: &Bounds) -> usize {
-        self.part(bounds) / 100 * bounds.grant_percent as usize
+        percent(self.part(bounds), bounds.grant_percent)
     }
 
     /// Grants and time-outs of a resource pool since the start.
@@ -274,6 +274,10 @@ pub(crate) struct Grant {
     id: u64,
     row: Arc<Row>,
     bounds: Bounds,
+}
+
+fn percent(bytes: usize, of: u32) -> usize {
+    (bytes as u128 * u128::from(of) / 100) as usize
 }
 
 impl Grant {

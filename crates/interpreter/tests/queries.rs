@@ -57,6 +57,7 @@ fn groups_orders_and_tops() {
         "NULL | 1 | NULL | NULL | dan
          1 | 2 | 30.50 | 15.250000 | Ann
          2 | 1 | 5.00 | 5.000000 | Cid
+         = Warning: Null value is eliminated by an aggregate or other SET operation.
          dan
          Cid
          1
@@ -67,7 +68,8 @@ fn groups_orders_and_tops() {
          bob
          Cid
          0 | NULL
-         2 | 3 | 4",
+         2 | 3 | 4
+         = Warning: Null value is eliminated by an aggregate or other SET operation.",
     );
 }
 
@@ -86,7 +88,8 @@ fn windows_and_numbers() {
          Ann | 2 | 10.50 | NULL
          bob | 2 | 30.50 | Ann
          Cid | 4 | 35.50 | bob
-         dan | 1 | 35.50 | Cid",
+         dan | 1 | 35.50 | Cid
+         = Warning: Null value is eliminated by an aggregate or other SET operation.",
     );
 }
 
@@ -108,6 +111,7 @@ fn set_operations_and_subqueries() {
          1
          2
          bob
+         = Warning: Null value is eliminated by an aggregate or other SET operation.
          Msg 512, 5: Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.
          tools | 2
          paint | 1

@@ -301,6 +301,16 @@ impl Core {
         }
     }
 
+    /// A write beside the stream's failed. Waits for whoever advances the flusher.
+    pub(crate) fn fail(&self, why: String) {
+        let woken = {
+            let mut f = self.flusher.lock();
+            self.poison(&mut f, why);
+            std::mem::take(&mut f.woken)
+        };
+        woken.iter().for_each(Waker::wake);
+    }
+
     fn poison(&self, f: &mut Flusher, why: String) {
         let _ = self.why_poisoned.set(why);
         self.modes.poisoned.store(true, SeqCst);

@@ -2,11 +2,14 @@
 //!
 //! Free VLFs at the end of the file go. Opening finds the log by the unbroken run of sequences up to the highest, and
 //! refuses strays below a gap; so before a used VLF goes, its header and those of all free ones with lower sequences
-//! are wiped, lowest first, durably: whatever a loss of power leaves is an unbroken run.
+//! are wiped, lowest first, durably: whatever a loss of power leaves is an unbroken run. For that no header may be
+//! on its way to a VLF that was used before, and none is begun until the file is cut. A header that cannot be wiped poisons the
+//! log: what the file has is not known.
 
 use crate::core::Core;
 use crate::lsn::BLOCK_BYTES;
 use crate::{Log, LogError};
+use std::io;
 use std::sync::atomic::Ordering::*;
 use stdx::AlignedBuf;
 use telemetry::WaitType;
@@ -35,20 +38,36 @@ impl Log {
 impl Core {
     fn shrink_alone(&self, target_bytes: u64) -> Result<(), LogError> {
         let io = |e| LogError::io("shrinking the log", &e);
-        let (len, mut wipe, vlf_bytes) = {
+        let (len, mut wipe, vlf_bytes) = loop {
+            self.check()?;
             let mut vlfs = self.vlfs.lock();
-            let Some((len, wipe)) = vlfs.cut(target_bytes, VLFS_MIN) else { return Ok(()) };
-            (len, wipe, vlfs.vlf_bytes)
+            if !vlfs.is_activating() {
+                let Some((len, wipe)) = vlfs.cut(target_bytes, VLFS_MIN) else { return Ok(()) };
+                break (len, wipe, vlfs.vlf_bytes);
+            }
+            drop(vlfs);
+            runtime::task::sleep_ns(1_000_000, WaitType::LogMgrReserveAppend);
         };
         wipe.sort_unstable();
-        let zeros = AlignedBuf::zeroed(BLOCK_BYTES);
-        for (_, offset) in &wipe {
-            self.file.write_all_at(*offset, &zeros, true, WaitType::IoCompletion).map_err(io)?;
-        }
         debug_assert!(len >= vlf_bytes);
-        self.file.set_len(len).map_err(io)?;
-        self.file.sync(WaitType::IoCompletion).map_err(io)?;
+        let wiped = self.wipe(&wipe);
+        if let Err(error) = &wiped {
+            self.fail(format!("shrinking the log: {error}"));
+        }
+        let done = wiped.and_then(|()| {
+            self.file.set_len(len)?;
+            self.file.sync(WaitType::IoCompletion)
+        });
         self.vlfs.lock().give_back();
+        done.map_err(io)
+    }
+
+    /// Wipes the headers, each durably before the next.
+    fn wipe(&self, headers: &[(u64, u64)]) -> io::Result<()> {
+        let zeros = AlignedBuf::zeroed(BLOCK_BYTES);
+        for (_, offset) in headers {
+            self.file.write_all_at(*offset, &zeros, true, WaitType::IoCompletion)?;
+        }
         Ok(())
     }
 }

@@ -147,6 +147,9 @@ pub(crate) struct Vlfs {
     activating: Option<usize>,
     /// Free ones whose headers are being wiped.
     wiping: Vec<usize>,
+    /// From [`Vlfs::cut`] to [`Vlfs::give_back`]: no VLF may come into use, or its sequence would be missing among those
+    /// that are not wiped yet.
+    cutting: bool,
     /// Nothing below is needed.
     pub(crate) keep_from: Lsn,
 }
@@ -170,7 +173,16 @@ impl Vlfs {
             .front()
             .and_then(|&i| headers[i])
             .map_or(Lsn::NONE, |h| Lsn::of_block(h.first_block));
-        Vlfs { vlf_bytes, headers, active, free, activating: None, wiping: Vec::new(), keep_from }
+        Vlfs {
+            vlf_bytes,
+            headers,
+            active,
+            free,
+            activating: None,
+            wiping: Vec::new(),
+            cutting: false,
+            keep_from,
+        }
     }
 
     /// A VLF that once was in use and does not belong to the unbroken run of sequences, if there is one. VLFs are
@@ -244,7 +256,7 @@ impl Vlfs {
         now: Lsn,
         first_block: u64,
     ) -> Option<(u64, VlfHeader)> {
-        if self.activating.is_some() {
+        if self.activating.is_some() || self.cutting {
             return None;
         }
         let i = self.free.pop_front()?;
@@ -294,6 +306,7 @@ impl Vlfs {
         if self.headers.len() == before {
             return None;
         }
+        self.cutting = true;
         let highest = wipe.iter().map(|(sequence, _)| *sequence).max().unwrap_or(0);
         let lower: Vec<usize> = self
             .free
@@ -312,10 +325,16 @@ impl Vlfs {
 
     /// The headers that [`Vlfs::cut`] named are wiped.
     pub(crate) fn give_back(&mut self) {
+        self.cutting = false;
         for i in std::mem::take(&mut self.wiping) {
             self.headers[i] = None;
             self.free.push_back(i);
         }
+    }
+
+    /// The header of the next VLF is on its way: what the file has there is not known.
+    pub(crate) fn is_activating(&self) -> bool {
+        self.activating.is_some()
     }
 
     /// VLFs that are in nobody's use.

@@ -89,6 +89,8 @@ struct Group {
 #[derive(Clone, Copy, Default)]
 struct Pool {
     virtual_ns: u64,
+    /// Virtual time of its group that was served last.
+    clock: u64,
     queued: usize,
     /// It is capped, and has had its part until then.
     free_at_ns: u64,
@@ -139,16 +141,9 @@ impl Turns {
         p.queued += 1;
         self.queued += 1;
         if self.groups[group].queue.is_empty() {
-            // Among the groups of its pool it starts where the one is that is furthest behind.
-            let of_pool = |other: usize| shares.group(other).0 == pool;
-            let least = self
-                .groups
-                .iter()
-                .enumerate()
-                .filter(|(at, g)| *at != group && !g.queue.is_empty() && of_pool(*at));
-            let least = least.map(|(_, g)| g.virtual_ns).min().unwrap_or(0);
+            // Among the groups of its pool it starts where that is: what it did not ask for is not kept for it.
             let g = &mut self.groups[group];
-            g.virtual_ns = g.virtual_ns.max(least);
+            g.virtual_ns = g.virtual_ns.max(self.pools[pool].clock);
         }
         self.groups[group].queue.push_back(task);
     }
@@ -174,9 +169,11 @@ impl Turns {
         let group = self.first(shares, now_ns)?;
         let task = self.groups[group].queue.pop_front()?;
         let pool = shares.group(group).0;
-        self.pools[pool].queued -= 1;
+        let p = &mut self.pools[pool];
+        p.queued -= 1;
+        p.clock = p.clock.max(self.groups[group].virtual_ns);
         self.queued -= 1;
-        self.clock = self.clock.max(self.pools[pool].virtual_ns);
+        self.clock = self.clock.max(p.virtual_ns);
         Some(task)
     }
 
