@@ -219,9 +219,9 @@ impl Turns {
         let (pool, _) = shares.group(group);
         let (cap, weight) = shares.pool(pool);
         let mine = self.pools.get(pool).copied().unwrap_or_default();
-        if cap > 0 {
+        if let Some(part) = (ran * 100).checked_div(cap) {
             let from_ns = mine.free_at_ns.max(since_ns.saturating_sub(BURST_NS));
-            if from_ns + ran * 100 / cap > now_ns {
+            if from_ns + part > now_ns {
                 return true;
             }
         }
