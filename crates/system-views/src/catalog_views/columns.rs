@@ -346,7 +346,7 @@ view! {
     principal_id int null = 4;
     assembly_id int = 1;
     clr_name nvarchar(4000) null = format!("{}, processorarchitecture=msil", types::clr::ASSEMBLY.to_lowercase());
-    permission_set tinyint null = 3;
+    permission_set tinyint null = 3u8;
     permission_set_desc nvarchar(60) null = "UNSAFE_ACCESS";
     is_visible bit = true;
     create_date datetime = built_in();
