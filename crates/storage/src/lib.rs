@@ -83,6 +83,7 @@ pub use row::{RowImage, Run};
 pub use sample::{PageSample, RandomLeaf};
 #[cfg(not(loom))]
 pub use scan::{LeafCopy, Scan, Stretch};
+#[cfg(not(loom))]
 pub use slotted::KEY_MAX;
 #[cfg(not(loom))]
 pub use store::{FilegroupId, Store};
