@@ -176,9 +176,8 @@ pub(crate) fn with_account<R>(f: impl FnOnce(&crate::task::Account) -> R) -> Opt
 /// For the calling thread's scheduler, if it is one.
 pub(crate) fn with_core(f: impl FnOnce(&Local, &Core)) {
     with(|l| {
-        let core = l.core.borrow().clone();
-        if let Some(core) = core {
-            f(l, &core);
+        if let Some(core) = &*l.core.borrow() {
+            f(l, core);
         }
     });
 }

@@ -177,7 +177,7 @@ impl Member {
 
     /// A request begins; waits for its place unless it `must` begin. One that is cancelled meanwhile begins as well, to
     /// hear of it. Suspends (RESMGR_THROTTLED).
-    pub fn begin(&self, cancel: &AtomicBool, must: bool) -> Request {
+    pub fn begin(&self, cancel: &AtomicBool, must: bool) -> Request<'_> {
         let placed = self.settings.def.max_requests > 0;
         if placed {
             self.take_place(cancel, must);
@@ -186,7 +186,7 @@ impl Member {
         let shard = task::slot() % SHARDS;
         self.group.shards[shard].active.fetch_add(1, Relaxed);
         Request {
-            group: self.group.clone(),
+            group: &self.group,
             shard,
             placed,
             cpu_limit_ns: u64::from(self.settings.def.cpu_time_sec) * 1_000_000_000,
@@ -239,8 +239,8 @@ fn wake_next(places: &Places) {
 }
 
 /// A request under way; it has ended when this is dropped, on the task that it began on.
-pub(crate) struct Request {
-    group: Arc<Group>,
+pub(crate) struct Request<'g> {
+    group: &'g Group,
     shard: usize,
     /// It has a place that the limit counts.
     placed: bool,
@@ -248,7 +248,7 @@ pub(crate) struct Request {
     used_before_ns: u64,
 }
 
-impl Drop for Request {
+impl Drop for Request<'_> {
     fn drop(&mut self) {
         let used = scheduler::usage().cpu_ns.saturating_sub(self.used_before_ns);
         scheduler::set_group(0);
