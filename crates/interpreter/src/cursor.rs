@@ -21,7 +21,7 @@ use planner::Plan;
 use runtime::task::Many;
 use session_state::Halted;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use types::Value;
 
@@ -73,8 +73,8 @@ struct Cursor {
     /// 0 before the first row, from 1 on a row, one more than there are rows behind the last.
     at: usize,
     /// What `again` has found for the rows fetched last, by their numbers; those that are gone; and the log's end at OPEN.
-    seen: Vec<(usize, Vec<Value>)>,
-    gone: Vec<usize>,
+    seen: BTreeMap<usize, Vec<Value>>,
+    gone: BTreeSet<usize>,
     read_at: u64,
 }
 
@@ -529,8 +529,8 @@ fn declared(definition: &CursorDef, code: &Code, frame: &[Value]) -> Cursor {
         vars: frame[..code.vars.len()].to_vec(),
         rows: None,
         at: 0,
-        seen: Vec::new(),
-        gone: Vec::new(),
+        seen: BTreeMap::new(),
+        gone: BTreeSet::new(),
         read_at: 0,
     }
 }

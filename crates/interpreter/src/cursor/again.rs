@@ -40,9 +40,9 @@ impl Cursors {
     ) -> Result<bool, SqlError> {
         let id = self.id(cursor, |_| String::new())?;
         let cursor = &self.all[&id];
-        let seen = cursor.seen.iter().find(|(at, _)| *at == cursor.at);
+        let seen = cursor.seen.get(&cursor.at);
         let target = cursor.def.targets.iter().find(|target| target.table == table);
-        let (Some((_, seen)), Some(target), true) = (seen, target, cursor.def.optimistic) else {
+        let (Some(seen), Some(target), true) = (seen, target, cursor.def.optimistic) else {
             return Ok(true);
         };
         let same = target.watched.iter().zip(columns).all(|(at, column)| seen[*at] == *column);
@@ -103,13 +103,13 @@ impl Vm<'_> {
         let found = found.map_err(super::schema_changed)?;
         let Some(cursor) = self.programs.cursors.all.get_mut(&id) else { return Ok(false) };
         let at = cursor.at;
-        cursor.seen.retain(|(known, _)| *known != at);
+        cursor.seen.remove(&at);
         let width = cursor.def.query.output.len();
         let place = cursor.rows.as_mut().and_then(|rows| rows.get_mut(at.checked_sub(1)?));
         let (Some(row), Some(place)) = (found.first(), place) else {
             match cursor.def.kind {
                 // Its key may come back.
-                CursorKind::Keyset => cursor.gone.push(at),
+                CursorKind::Keyset => _ = cursor.gone.insert(at),
                 _ => {
                     if let Some(rows) = &mut cursor.rows {
                         rows[at - 1] = Vec::new();
@@ -119,7 +119,7 @@ impl Vm<'_> {
             return Ok(false);
         };
         *place = row[..width].to_vec();
-        cursor.seen.push((at, row.clone()));
+        cursor.seen.insert(at, row.clone());
         Ok(true)
     }
 

@@ -10,6 +10,7 @@ use crate::rpc::RpcParam;
 use crate::vm::Vm;
 use executor::SqlError;
 use session_state::Halt;
+use syntax::ast::bracketed;
 use types::Value;
 
 impl Vm<'_> {
@@ -45,7 +46,7 @@ impl Vm<'_> {
         let table = match text_of(params, 3) {
             "" => match first_table.and_then(|id| self.state.database.catalog.object_by_id(id)) {
                 Some(catalog::ObjectRef::Table(table)) => {
-                    format!("{}.{}", quoted(&table.schema), quoted(&table.name))
+                    format!("{}.{}", bracketed(&table.schema), bracketed(&table.name))
                 }
                 _ => String::new(),
             },
@@ -110,10 +111,6 @@ impl Vm<'_> {
     }
 }
 
-fn quoted(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
-}
-
 /// The column that a value is for: the parameter's name behind `@`.
 fn column(param: &RpcParam) -> Option<&str> {
     param.name.as_deref().map(|name| name.trim_start_matches('@')).filter(|name| !name.is_empty())
@@ -147,7 +144,7 @@ fn update_text(table: &str, values: &[RpcParam], declarations: &str) -> Result<S
     if !declarations.is_empty() {
         let named = values.iter().filter_map(column).enumerate();
         let sets: Vec<String> =
-            named.map(|(i, name)| format!("{} = @p{}", quoted(name), i + 1)).collect();
+            named.map(|(i, name)| format!("{} = @p{}", bracketed(name), i + 1)).collect();
         return Ok(format!("UPDATE {table} SET {} {current}", sets.join(", ")));
     }
     let parts = texts(values)?;
@@ -163,7 +160,7 @@ fn update_text(table: &str, values: &[RpcParam], declarations: &str) -> Result<S
 fn insert_text(table: &str, values: &[RpcParam]) -> Result<String, Halt> {
     let named: Vec<&str> = values.iter().filter_map(column).collect();
     if !named.is_empty() {
-        let columns: Vec<String> = named.iter().map(|name| quoted(name)).collect();
+        let columns: Vec<String> = named.iter().map(|name| bracketed(name)).collect();
         let places: Vec<String> = (1..=named.len()).map(|i| format!("@p{i}")).collect();
         return Ok(format!(
             "INSERT INTO {table} ({}) VALUES ({})",

@@ -8,7 +8,7 @@ use crate::call::{Called, number_of, throw};
 use crate::rpc::RpcParam;
 use crate::vm::Vm;
 use executor::SqlError;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use types::Value;
 
@@ -128,9 +128,10 @@ impl Vm<'_> {
         let count = cursor.rows.as_ref().map_or(0, |rows| rows.len());
         let (buffer, mut status) = moved(kind, number, rows, count, &served.buffer);
         served.buffer = buffer.clone();
-        (cursor.seen, cursor.gone) = (Vec::new(), Vec::new());
+        cursor.seen.clear();
+        cursor.gone.clear();
         let fresh = kind == 0x80 || cursor.again.is_some();
-        let missing = if fresh { self.refresh(id, handle)? } else { Vec::new() };
+        let missing = if fresh { self.refresh(id, handle)? } else { BTreeSet::new() };
         let columns = self.served_columns(id);
         self.sink.columns(&columns);
         let (served, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
@@ -158,20 +159,20 @@ impl Vm<'_> {
     }
 
     /// Finds each row of the buffer again; the numbers of those that are gone.
-    fn find_block(&mut self, id: u32, buffer: Range<usize>) -> Result<Vec<usize>, SqlError> {
-        let mut missing = Vec::new();
+    fn find_block(&mut self, id: u32, buffer: Range<usize>) -> Result<BTreeSet<usize>, SqlError> {
+        let mut missing = BTreeSet::new();
         for at in buffer {
             let Some(cursor) = self.programs.cursors.all.get_mut(&id) else { break };
             let before = std::mem::replace(&mut cursor.at, at);
             // It may have come back.
-            cursor.gone.retain(|gone| *gone != at);
+            cursor.gone.remove(&at);
             let count = cursor.rows.as_ref().map_or(0, |rows| rows.len());
             let found = (1..=count).contains(&at).then(|| self.find_again(id)).transpose();
             if let Some(cursor) = self.programs.cursors.all.get_mut(&id) {
                 cursor.at = before;
             }
             if found? == Some(false) {
-                missing.push(at);
+                missing.insert(at);
             }
         }
         Ok(missing)
@@ -179,14 +180,14 @@ impl Vm<'_> {
 
     /// The rows of the buffer as they are in their tables now; the numbers of those that are not there any more. A cursor
     /// that nothing can be changed through keeps its rows.
-    pub(super) fn refresh(&mut self, id: u32, handle: i32) -> Result<Vec<usize>, SqlError> {
+    pub(super) fn refresh(&mut self, id: u32, handle: i32) -> Result<BTreeSet<usize>, SqlError> {
         let (served, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
         let buffer = served.buffer.clone();
         if cursor.again.is_some() {
             return self.find_block(id, buffer);
         }
         if cursor.def.targets.is_empty() {
-            return Ok(Vec::new());
+            return Ok(BTreeSet::new());
         }
         let targets = cursor.def.targets.clone();
         let locators = |row: &[Value]| -> Vec<Value> {
@@ -198,14 +199,14 @@ impl Vm<'_> {
             by_locator.insert(format!("{:?}", locators(&row)), row);
         }
         let (_, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
-        let mut missing = Vec::new();
+        let mut missing = BTreeSet::new();
         for at in buffer {
             let Some(row) = cursor.rows.as_mut().and_then(|rows| rows.get_mut(at - 1)) else {
                 break;
             };
             match by_locator.get(&format!("{:?}", locators(row))) {
                 Some(found) => row.clone_from(found),
-                None => missing.push(at),
+                None => _ = missing.insert(at),
             }
         }
         Ok(missing)
