@@ -16,23 +16,7 @@ use types::{SqlType, Value};
 
 /// A program of nothing: the caller of what has no caller.
 pub(crate) fn nothing() -> Code {
-    let program = binder::ir::Program {
-        vars: Vec::new(),
-        params: Vec::new(),
-        tables: Vec::new(),
-        cursors: Vec::new(),
-        body: Vec::new(),
-        labels: Vec::new(),
-        text: Arc::from(""),
-        result: None,
-        catalog_version: 0,
-        aliases: false,
-        settings: Vec::new(),
-        schema: None,
-        parent: None,
-        atomic: None,
-    };
-    compile(Arc::new(program), None, 0)
+    compile(Arc::default(), None, 0)
 }
 
 /// Compiles a program.
@@ -335,19 +319,8 @@ mod tests {
             vars: (0..vars)
                 .map(|i| ir::VarDef { name: format!("@v{i}"), ty: SqlType::Int, not_null: false })
                 .collect(),
-            params: Vec::new(),
-            tables: Vec::new(),
-            cursors: Vec::new(),
             body,
-            labels: Vec::new(),
-            text: "".into(),
-            result: None,
-            catalog_version: 0,
-            aliases: false,
-            settings: Vec::new(),
-            schema: None,
-            parent: None,
-            atomic: None,
+            ..Program::default()
         })
     }
 

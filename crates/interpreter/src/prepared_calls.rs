@@ -14,7 +14,7 @@ use session_state::Halted;
 use types::{SqlType, Value, convert};
 
 impl Vm<'_> {
-    /// One of the procedures, by its name; none for another name. 8179.
+    /// One of the four procedures, by its name. 8179.
     pub(crate) fn prepared_call(
         &mut self,
         name: &str,
@@ -22,11 +22,11 @@ impl Vm<'_> {
         caller: &Code,
         frame: &mut [Value],
         guarded: bool,
-    ) -> Result<Option<i32>, Halted> {
+    ) -> Result<i32, Halted> {
         let value = |i: usize| args.get(i).and_then(|arg| arg.value.as_ref());
         let text = |i: usize| value(i).and_then(Value::as_str).unwrap_or("");
         let number = |i: usize| value(i).and_then(Value::as_i64).unwrap_or(0) as i32;
-        Ok(Some(match name {
+        Ok(match name {
             "sp_prepare" => {
                 let handle = self.prepare(text(2), text(1))?;
                 give(handle, args, caller, frame)?;
@@ -41,12 +41,12 @@ impl Vm<'_> {
             "sp_execute" => {
                 self.execute_handle(number(0), args.get(1..), caller, frame, guarded)?
             }
-            "sp_unprepare" => match self.programs.texts.release(number(0)) {
+            // sp_unprepare
+            _ => match self.programs.texts.release(number(0)) {
                 true => 0,
                 false => return Err(no_handle(number(0)).into()),
             },
-            _ => return Ok(None),
-        }))
+        })
     }
 
     fn execute_handle(

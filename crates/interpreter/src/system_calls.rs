@@ -44,7 +44,7 @@ impl Vm<'_> {
                 .map(Some);
             }
             "sp_prepare" | "sp_execute" | "sp_prepexec" | "sp_unprepare" => {
-                return self.prepared_call(&lower, args, code, frame, guarded);
+                return self.prepared_call(&lower, args, code, frame, guarded).map(Some);
             }
             "sp_describe_first_result_set" => self.describe_first_result(args)?,
             "sp_describe_undeclared_parameters" => self.describe_parameters(args)?,

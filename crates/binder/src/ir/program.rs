@@ -20,7 +20,7 @@ use crate::ddl::Ddl;
 use crate::names::ObjectName;
 
 /// A compiled batch or procedure body.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Program {
     /// The frame: parameters first, then declared variables in order of their declaration.
     pub vars: Vec<VarDef>,
