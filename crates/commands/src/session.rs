@@ -171,6 +171,16 @@ impl Commands<'_> {
         machine.value_of_text(caller, text, guarded)
     }
 
+    /// Runs a text of our own under SET NOCOUNT ON; @@ROWCOUNT stays what it was.
+    pub(crate) fn quietly<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
+        let nocount = std::mem::replace(&mut self.state.options.nocount, true);
+        let rowcount = self.state.rowcount;
+        let result = run(self);
+        self.state.options.nocount = nocount;
+        self.state.rowcount = rowcount;
+        result
+    }
+
     /// The rows of the first query of a text of our own.
     pub(crate) fn rows_of_text(
         &mut self,
@@ -178,17 +188,15 @@ impl Commands<'_> {
         guarded: bool,
     ) -> Result<Vec<Vec<Value>>, Halted> {
         let mut rows = executor::Collected::default();
-        let nocount = std::mem::replace(&mut self.state.options.nocount, true);
-        let rowcount = self.state.rowcount;
-        let caller = Caller {
-            state: &mut *self.state,
-            host: &mut *self.host,
-            sink: &mut rows,
-            failed: &mut *self.failed,
-        };
-        let done = self.machine.run_text(caller, text, guarded);
-        self.state.options.nocount = nocount;
-        self.state.rowcount = rowcount;
+        let done = self.quietly(|vm| {
+            let caller = Caller {
+                state: &mut *vm.state,
+                host: &mut *vm.host,
+                sink: &mut rows,
+                failed: &mut *vm.failed,
+            };
+            vm.machine.run_text(caller, text, guarded)
+        });
         for message in rows.messages.iter().filter(|message| message.is_error()) {
             self.sink.message(message);
         }

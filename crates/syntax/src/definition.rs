@@ -338,7 +338,7 @@ impl Writer {
         let word = name.name.value.chars().all(|c| c.is_alphanumeric() || c == '_');
         if !plain
             || (name.schema.is_none() && !word)
-            || crate::parser::is_type_method(&name.name.value)
+            || crate::parser::is_xml_method(&name.name.value)
         {
             return None;
         }
@@ -390,7 +390,7 @@ impl Writer {
     fn method(&mut self, method: &str, args: &[Expr]) -> Option<()> {
         let (of, args) = args.split_first()?;
         let named = matches!(of.kind, ExprKind::Column(_) | ExprKind::Function(_));
-        if !named || crate::parser::is_type_method(method) {
+        if !named || crate::parser::is_xml_method(method) {
             return None;
         }
         self.expr(of, Level::Sum)?;

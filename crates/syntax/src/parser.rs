@@ -176,7 +176,7 @@ pub(crate) fn mentions(
 }
 
 /// Is it the name of a method of xml?
-pub(crate) fn is_type_method(name: &str) -> bool {
+pub(crate) fn is_xml_method(name: &str) -> bool {
     xml::is_method(name)
 }
 

@@ -12,6 +12,7 @@ use catalog::{CheckDef, ForeignKeyDef, ObjectRef, TableDef};
 use executor::{ColumnMeta, Command, SqlError};
 use session_state::Halted;
 use std::sync::Arc;
+use syntax::ast::bracketed;
 use types::{Len, SqlType, Value};
 
 /// Rows told without ALL_ERRORMSGS.
@@ -103,7 +104,7 @@ impl Commands<'_> {
                 return Ok((table, one));
             }
         }
-        Ok((self.table_with_identity(name)?, None))
+        Ok((self.dbcc_table(name)?, None))
     }
 
     /// The query for the rows that break a constraint; none where nothing can.
@@ -113,7 +114,7 @@ impl Commands<'_> {
         constraint: &Constraint<'_>,
         most: usize,
     ) -> Result<Option<String>, SqlError> {
-        let own = format!("{}.{}", quoted(&table.schema), quoted(&table.name));
+        let own = format!("{}.{}", bracketed(&table.schema), bracketed(&table.name));
         let (name, columns, broken) = match constraint {
             Constraint::Check(at, check) => {
                 let columns = self.columns_of_check(table, *at)?;
@@ -127,14 +128,14 @@ impl Commands<'_> {
                 let mut known = Vec::new();
                 let mut same = Vec::new();
                 for (column, referenced) in key.columns.iter().zip(&key.referenced) {
-                    let column = quoted(&table.columns[*column].name);
+                    let column = bracketed(&table.columns[*column].name);
                     known.push(format!("c.{column} IS NOT NULL"));
                     same.push(format!(
                         "p.{} = c.{column}",
-                        quoted(&parent.columns[*referenced].name)
+                        bracketed(&parent.columns[*referenced].name)
                     ));
                 }
-                let parent = format!("{}.{}", quoted(&parent.schema), quoted(&parent.name));
+                let parent = format!("{}.{}", bracketed(&parent.schema), bracketed(&parent.name));
                 let broken = format!(
                     "{} AND NOT EXISTS (SELECT * FROM {parent} AS p WHERE {})",
                     known.join(" AND "),
@@ -152,7 +153,7 @@ impl Commands<'_> {
                     ty if ty.is_temporal() => ", 121",
                     _ => "",
                 };
-                let shown = quoted(&column.name);
+                let shown = bracketed(&column.name);
                 let null = text_of(&format!("{shown} IS NULL"));
                 let is = text_of(&format!("{shown} = '"));
                 let value = format!("CONVERT(nvarchar(max), c.{shown}{style})");
@@ -168,7 +169,7 @@ impl Commands<'_> {
         Ok(Some(format!(
             "SELECT {top}{}, {}, {places} FROM {own} AS c WHERE {broken}",
             text_of(&own),
-            text_of(&quoted(name))
+            text_of(&bracketed(name))
         )))
     }
 
@@ -214,10 +215,6 @@ fn constraints(table: &TableDef, only: Option<i32>, all: bool) -> Vec<Constraint
         .map(|(at, check)| Constraint::Check(at, check));
     let keys = table.foreign_keys.iter().filter(|key| wanted(key.object_id, key.disabled));
     keys.map(Constraint::ForeignKey).chain(checks).collect()
-}
-
-fn quoted(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }
 
 /// A constant of the language.

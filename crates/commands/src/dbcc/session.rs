@@ -14,6 +14,7 @@ use session_state::Halted;
 use session_state::is_temporary;
 use session_state::languages::LANGUAGES;
 use std::sync::Arc;
+use syntax::ast::bracketed;
 use types::convert::DateOrder;
 use types::{Len, SqlType, Value, convert};
 
@@ -36,7 +37,7 @@ impl Commands<'_> {
         guarded: bool,
     ) -> Result<(), Halted> {
         let name = args.first().and_then(Value::as_str).ok_or_else(|| bad_parameter(1))?;
-        let table = self.table_with_identity(name)?;
+        let table = self.dbcc_table(name)?;
         let Some((column, identity)) =
             table.identity().and_then(|i| Some((&table.columns[i], table.columns[i].identity?)))
         else {
@@ -88,7 +89,8 @@ impl Commands<'_> {
         Ok(())
     }
 
-    pub(super) fn table_with_identity(&self, name: &str) -> Result<Arc<TableDef>, SqlError> {
+    /// The table that a DBCC statement names; 2501.
+    pub(super) fn dbcc_table(&self, name: &str) -> Result<Arc<TableDef>, SqlError> {
         let mut parts = session_state::name_parts(name);
         let last = parts.pop().unwrap_or_default();
         let schema = parts.pop().filter(|schema| !schema.is_empty());
@@ -118,20 +120,14 @@ impl Commands<'_> {
         increment: i64,
         guarded: bool,
     ) -> Result<Option<i64>, Halted> {
-        let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
         let of = if increment > 0 { "MAX" } else { "MIN" };
         let text = format!(
             "DECLARE @last bigint SELECT @last = {of}({}) FROM {}.{}",
-            quoted(column),
-            quoted(&table.schema),
-            quoted(&table.name)
+            bracketed(column),
+            bracketed(&table.schema),
+            bracketed(&table.name)
         );
-        let nocount = std::mem::replace(&mut self.state.options.nocount, true);
-        let rowcount = self.state.rowcount;
-        let last = self.value_of_text(&text, guarded);
-        self.state.options.nocount = nocount;
-        self.state.rowcount = rowcount;
-        Ok(last?.as_i64())
+        Ok(self.quietly(|vm| vm.value_of_text(&text, guarded))?.as_i64())
     }
 
     /// `last`: a value is known to be there, whatever is known of what was given.
