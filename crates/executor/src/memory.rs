@@ -9,7 +9,8 @@
 //! another one.
 //!
 //! Invariants: granted bytes never exceed the pool, nor those of a resource pool its part (but after it was made smaller);
-//! nobody's grant grows while somebody waits for his first; a part of the pool is kept for first grants. Each grant goes back when its statement ends, however it ends.
+//! nobody's grant grows while somebody waits for his first; a part of the pool is kept for first grants. Each grant goes
+//! back when its statement ends, however it ends.
 
 use crate::Bounds;
 use crate::cx::cancelled;
@@ -132,14 +133,14 @@ impl MemoryPool {
         self.size.load(Relaxed)
     }
 
-    /// The most that the statements of a resource pool may have together.
-    fn part(&self, bounds: &Bounds) -> usize {
-        percent(self.size(), bounds.pool_percent)
+    /// The most that the statements of a resource pool of so many percent may have together.
+    pub fn part(&self, pool_percent: u32) -> usize {
+        percent(self.size(), pool_percent)
     }
 
     /// The most that one statement may have: a quarter as a rule.
     fn share(&self, bounds: &Bounds) -> usize {
-        percent(self.part(bounds), bounds.grant_percent)
+        percent(self.part(bounds.pool_percent), bounds.grant_percent)
     }
 
     /// Grants and time-outs of a resource pool since the start.
@@ -149,7 +150,7 @@ impl MemoryPool {
 
     fn fits(&self, state: &State, bounds: &Bounds, bytes: usize) -> bool {
         state.granted + bytes <= self.size()
-            && state.granted_of(bounds.pool) + bytes <= self.part(bounds)
+            && state.granted_of(bounds.pool) + bytes <= self.part(bounds.pool_percent)
     }
 
     /// A first grant. Waits; 8645, or the error of a cancelled statement. A statement that has a grant already and runs
@@ -267,6 +268,10 @@ fn timed_out(bounds: &Bounds) -> SqlError {
     SqlError::new(8645, 17, text)
 }
 
+fn percent(bytes: usize, of: u32) -> usize {
+    (bytes as u128 * u128::from(of) / 100) as usize
+}
+
 /// What one statement may hold, all its branches together.
 #[derive(Debug)]
 pub(crate) struct Grant {
@@ -274,10 +279,6 @@ pub(crate) struct Grant {
     id: u64,
     row: Arc<Row>,
     bounds: Bounds,
-}
-
-fn percent(bytes: usize, of: u32) -> usize {
-    (bytes as u128 * u128::from(of) / 100) as usize
 }
 
 impl Grant {
@@ -314,7 +315,8 @@ impl Grant {
         }
         let room = (pool.size() - pool.size() / KEPT).saturating_sub(state.granted);
         let room = room.min(pool.share(&self.bounds).saturating_sub(granted));
-        let of_pool = pool.part(&self.bounds).saturating_sub(state.granted_of(self.bounds.pool));
+        let of_pool =
+            pool.part(self.bounds.pool_percent).saturating_sub(state.granted_of(self.bounds.pool));
         let room = room.min(of_pool);
         let least = used - granted;
         if !state.waiting.is_empty() || room < least {

@@ -138,7 +138,7 @@ pub struct RunningPool {
 fn running_pools(context: &Context<'_>, _: &[Value]) -> Rows<RunningPool> {
     let facts = context.server.governor();
     let memory = context.server.query_memory();
-    let (rows, target) = (memory.rows(), memory.figures().target_bytes);
+    let rows = memory.rows();
     let pool = |def: &PoolDef| {
         let groups = || facts.groups.iter().filter(|group| group.def.pool == def.id);
         let granted = || rows.iter().filter(|r| r.pool == def.id && r.granted_ns.is_some());
@@ -152,7 +152,7 @@ fn running_pools(context: &Context<'_>, _: &[Value]) -> Rows<RunningPool> {
             active_bytes: granted().map(|r| r.granted_bytes).sum(),
             used_bytes: granted().map(|r| r.used_bytes).sum(),
             waiting: rows.iter().filter(|r| r.pool == def.id && r.granted_ns.is_none()).count(),
-            most_bytes: target / 100 * def.max_memory as usize,
+            most_bytes: memory.part(def.max_memory),
             def: def.clone(),
         }
     };
