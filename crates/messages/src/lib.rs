@@ -1,8 +1,8 @@
 //! The server's own messages, as sys.messages lists them.
 //!
-//! The crate promises one row for each number that a site of this server raises by a literal (`cargo xtask tidy` holds the list
-//! against the sources), in the order of their numbers, found by halving. It knows nothing of sessions,
-//! languages, or of what users add.
+//! The crate promises a row for each number that a site of this server gives as a literal to one of the usual makers of errors
+//! (`cargo xtask tidy` names them, and holds the list against the sources), in the order of their numbers, found by halving.
+//! It knows nothing of sessions, languages, or of what users add.
 //!
 //! A row is a line of `english.txt`: number, severity, 1 if it goes to the log always, text with RAISERROR's places
 //! (`%.*ls`, `%d`, `%S_MSG` ...). The severity is the message's own, which sys.messages has; where SQL Server raises it with
