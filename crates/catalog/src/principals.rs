@@ -91,15 +91,24 @@ pub(crate) fn load(
                     password_set_unix_ns: 0,
                     locked_unix_ns: 0,
                 };
+                let kind = match kind {
+                    0 => PrincipalKind::User,
+                    1 => PrincipalKind::Role,
+                    2 => PrincipalKind::Application,
+                    _ => return Err(corrupt("a principal of unknown kind")),
+                };
+                let own =
+                    if kind == PrincipalKind::Application { login.password.clone() } else { None };
                 directory.put(Principal {
                     id,
                     name,
-                    kind: if kind == 0 { PrincipalKind::User } else { PrincipalKind::Role },
+                    kind,
                     sid: sid.map(Into::into),
                     owner,
                     default,
                     fixed: flags & FIXED != 0,
                     login: (flags & LOGIN != 0).then_some(login),
+                    password: own,
                     created_unix_ns: cells.int()? as u64,
                     modified_unix_ns: cells.int()? as u64,
                 });
@@ -237,11 +246,16 @@ fn principal_row(scope: Scope, p: &Principal) -> Vec<Value> {
                 | flag(login.check_expiration, CHECK_EXPIRATION)
                 | flag(login.must_change, MUST_CHANGE)
         });
-    let password = login.and_then(|login| login.password.as_ref());
+    let password = login.and_then(|login| login.password.as_ref()).or(p.password.as_ref());
+    let kind = match p.kind {
+        PrincipalKind::User => 0,
+        PrincipalKind::Role => 1,
+        PrincipalKind::Application => 2,
+    };
     let mut row = key(scope, PRINCIPAL, p.id).to_vec();
     row.extend([
         Value::str(&p.name),
-        Value::TinyInt(u8::from(p.kind == PrincipalKind::Role)),
+        Value::TinyInt(kind),
         p.sid.as_deref().map_or(Value::Null, Value::binary),
         Value::Int(p.owner),
         text_or_null(p.default.as_deref()),

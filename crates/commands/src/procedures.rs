@@ -112,8 +112,19 @@ impl Commands<'_> {
             | "sp_dropuser"
             | "sp_addrole"
             | "sp_droprole"
+            | "sp_addapprole"
+            | "sp_approlepassword"
+            | "sp_dropapprole"
             | "sp_changedbowner" => {
                 self.principal_procedure(&lower, args, frame)?;
+                Ok(Some(0))
+            }
+            "sp_setapprole" => {
+                self.set_application_role(args, site, frame)?;
+                Ok(Some(0))
+            }
+            "sp_unsetapprole" => {
+                self.unset_application_role(args, site)?;
                 Ok(Some(0))
             }
             "sp_addtype" => {

@@ -12,7 +12,9 @@
 //! Asked when a statement is compiled, never for a row. What it was asked about is small, so nothing here is cached;
 //! who caches the answer keeps the versions of both directories with it.
 
-use crate::directory::{Directory, GrantState, Principal, database_role, server_role};
+use crate::directory::{
+    Directory, GrantState, Principal, PrincipalKind, database_role, server_role,
+};
 use crate::permission::{Class, Permission, Securable};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -275,13 +277,17 @@ impl Access {
             && self.owns(node.target)
     }
 
-    /// ALTER of a role is implied by ALTER ANY ROLE, where that of a user is by ALTER ANY USER.
+    /// ALTER of a role is implied by ALTER ANY ROLE, that of an application role by ALTER ANY APPLICATION ROLE, where that
+    /// of a user is by ALTER ANY USER.
     fn of_role(&self, node: Node, up: Permission) -> Permission {
         let Target::Principal(id) = node.target else { return up };
-        let role = self.database.principals.get(&id).is_some_and(|p| p.is_role());
-        match up {
-            Permission::AlterAnyUser if role => Permission::AlterAnyRole,
-            other => other,
+        let kind = self.database.principals.get(&id).map(|p| p.kind);
+        match (up, kind) {
+            (Permission::AlterAnyUser, Some(PrincipalKind::Role)) => Permission::AlterAnyRole,
+            (Permission::AlterAnyUser, Some(PrincipalKind::Application)) => {
+                Permission::AlterAnyApplicationRole
+            }
+            (other, _) => other,
         }
     }
 
@@ -355,7 +361,10 @@ fn of_database_role(role: i32, permission: Permission) -> Option<bool> {
         database_role::OWNER => permission == Control,
         database_role::ACCESSADMIN => matches!(permission, AlterAnyUser | Connect | CreateSchema),
         database_role::SECURITYADMIN => {
-            matches!(permission, AlterAnyRole | CreateSchema | ViewDefinition)
+            matches!(
+                permission,
+                AlterAnyApplicationRole | AlterAnyRole | CreateSchema | ViewDefinition
+            )
         }
         database_role::DDLADMIN => matches!(
             permission,

@@ -17,6 +17,8 @@ pub enum PrincipalKind {
     /// A login at the server, a user in a database.
     User,
     Role,
+    /// An application role: whoever knows its password may become it (sp_setapprole).
+    Application,
 }
 
 impl PrincipalKind {
@@ -24,11 +26,12 @@ impl PrincipalKind {
         match self {
             PrincipalKind::User => "S",
             PrincipalKind::Role => "R",
+            PrincipalKind::Application => "A",
         }
     }
 }
 
-/// A login, a user or a role.
+/// A login, a user, a role or an application role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
     pub id: i32,
@@ -38,12 +41,14 @@ pub struct Principal {
     pub sid: Option<Box<[u8]>>,
     /// Of a role; of a user, itself.
     pub owner: i32,
-    /// Of a login its default database, of a user its default schema.
+    /// Of a login its default database, of a user and an application role its default schema.
     pub default: Option<Box<str>>,
     /// Cannot be dropped; a fixed role's permissions are part of it.
     pub fixed: bool,
     /// Of a login.
     pub login: Option<LoginFacts>,
+    /// Of an application role.
+    pub password: Option<PasswordHash>,
     /// UTC, ns since 1970; 0 for what was always there.
     pub created_unix_ns: u64,
     pub modified_unix_ns: u64,
@@ -321,6 +326,7 @@ impl Principal {
             default: None,
             fixed: true,
             login: None,
+            password: None,
             created_unix_ns: 0,
             modified_unix_ns: 0,
         }
@@ -332,8 +338,13 @@ impl Principal {
         if set == 0 { self.created_unix_ns } else { set }
     }
 
+    /// A role that has members: not an application role.
     pub fn is_role(&self) -> bool {
         self.kind == PrincipalKind::Role
+    }
+
+    pub fn is_application_role(&self) -> bool {
+        self.kind == PrincipalKind::Application
     }
 
     /// One that somebody makes now.

@@ -162,6 +162,7 @@ permissions! {
     CreateDefault = 38, "CREATE DEFAULT", "CRDF",
     CreateRule = 39, "CREATE RULE", "CRRU",
     AlterAnyDatabaseDdlTrigger = 40, "ALTER ANY DATABASE DDL TRIGGER", "ALTG",
+    AlterAnyApplicationRole = 41, "ALTER ANY APPLICATION ROLE", "ALAR",
     ConnectSql = 50, "CONNECT SQL", "COSQ",
     ControlServer = 51, "CONTROL SERVER", "CL",
     ViewServerState = 52, "VIEW SERVER STATE", "VWSS",
@@ -248,6 +249,7 @@ impl Permission {
             (
                 Class::Database,
                 AlterAnyUser
+                | AlterAnyApplicationRole
                 | AlterAnyRole
                 | AlterAnySchema
                 | CreateTable
@@ -289,7 +291,7 @@ impl Permission {
             Class::User => Some((
                 Class::Database,
                 match self {
-                    // A role's is ALTER ANY ROLE; see `Securable::Principal` in `access.rs`.
+                    // A role's is ALTER ANY ROLE, an application role's its own; see `Securable::Principal` in `access.rs`.
                     Alter => AlterAnyUser,
                     ViewDefinition => ViewDefinition,
                     _ => Control,

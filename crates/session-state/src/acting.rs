@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::identity::{Acting, Context, Depth, End, Identity, Seen};
 use crate::state::SessionState;
 use executor::{Reach, SqlError};
-use security::{Access, SA_ID, Target, database_role};
+use security::{Access, PrincipalKind, SA_ID, Target, database_role};
 use std::sync::Arc;
 use types::Value;
 
@@ -38,6 +38,8 @@ impl SessionState {
                 (Some(login), user.unwrap_or(database_role::GUEST))
             }
             Context::User(user) => (None, user),
+            Context::Application { role, database } if database == self.database.id => (None, role),
+            Context::Application { .. } => (None, database_role::GUEST),
         };
         let access = Access::new(server, login, database, user);
         let identity = &mut self.identity;
@@ -60,7 +62,7 @@ impl SessionState {
                 let users = database.catalog.directory(None);
                 security::may_enter_restricted(&host.server_directory(), login, &users)
             }
-            Context::User(_) => self.identity.access.is_sysadmin(),
+            Context::User(_) | Context::Application { .. } => self.identity.access.is_sysadmin(),
         };
         if let Some(refusal) = host.refuses_entry(database, &may_restricted) {
             return Err(refusal);
@@ -72,6 +74,9 @@ impl SessionState {
             Context::Login(login) => database.user_of(&host.server_directory(), login).is_some(),
             // A user's name means nothing in another database.
             Context::User(_) => false,
+            Context::Application { database: own, .. } => {
+                own == database.id || database.admits_guests(&host.server_directory())
+            }
         };
         if enters || database.id == self.database.id {
             return Ok(());
@@ -88,9 +93,13 @@ impl SessionState {
         ))
     }
 
-    /// SUSER_SNAME(): the login it acts as; for a user the login with its sid, or its own name.
+    /// SUSER_SNAME(): the login it acts as; for a user the login with its sid, or its own name; for an application role
+    /// the one that signed in.
     pub fn login_name(&self) -> String {
         let access = &self.identity.access;
+        if let Context::Application { .. } = self.identity.current() {
+            return access.server().name(self.identity.original).to_owned();
+        }
         if let Some(login) = access.login() {
             return access.server().name(login).to_owned();
         }
@@ -172,6 +181,31 @@ impl SessionState {
         self.refresh_identity(host);
     }
 
+    /// sp_setapprole, once the password is known to be the role's.
+    pub fn become_application_role(
+        &mut self,
+        host: &dyn Host,
+        role: i32,
+        cookie: Option<Box<[u8]>>,
+    ) {
+        let database = self.database.id;
+        self.act(host, Context::Application { role, database }, End::Application(cookie));
+    }
+
+    /// sp_unsetapprole: back to who it was before the role. False: none was taken last, or not with this cookie, or it
+    /// was in another database.
+    pub fn leave_application_role(&mut self, host: &dyn Host, cookie: &[u8]) -> bool {
+        let fits = self.identity.contexts.last().is_some_and(|last| {
+            matches!(&last.end, End::Application(Some(own)) if **own == *cookie)
+                && last.database == self.database.id
+        });
+        if fits {
+            self.identity.contexts.pop();
+            self.refresh_identity(host);
+        }
+        fits
+    }
+
     /// The id of a principal that may be impersonated; 15517, 15406.
     pub fn may_act_as(&self, login: bool, name: &str) -> Result<i32, SqlError> {
         let access = self.identity.access.clone();
@@ -181,7 +215,7 @@ impl SessionState {
                 && matches!(found.id, database_role::INFORMATION_SCHEMA | database_role::SYS);
             let target = if login { Target::Login(found.id) } else { Target::Principal(found.id) };
             let current = if login { access.login() } else { Some(access.user()) };
-            !found.is_role()
+            found.kind == PrincipalKind::User
                 && !special
                 && (current == Some(found.id)
                     || access.allows(security::Permission::Impersonate, target))
@@ -205,8 +239,8 @@ impl SessionState {
             |number: i32, text: &str| Err(SqlError::new(number, 16, text).with_reach(Reach::Scope));
         let Identity { contexts, outer, .. } = &self.identity;
         let Some(last) = contexts.last() else { return Ok(()) };
-        if contexts.len() <= *outer || last.end == End::Module {
-            // It is the caller's, or the module's own.
+        if contexts.len() <= *outer || matches!(last.end, End::Module | End::Application(_)) {
+            // It is the caller's, the module's own, or an application role's.
             return Ok(());
         }
         if last.database != self.database.id {

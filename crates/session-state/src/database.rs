@@ -1,6 +1,6 @@
 //! An open database, and who may come in.
 
-use security::Directory;
+use security::{Access, Directory, Permission, Target};
 use std::sync::Arc;
 
 /// An open database: the storage engine's door and the catalog that says what is in it.
@@ -22,5 +22,12 @@ impl OpenDatabase {
     pub fn user_of(&self, server: &Directory, login: i32) -> Option<i32> {
         let guest = || (self.id <= 4).then_some(security::database_role::GUEST);
         security::user_of(server, login, &self.catalog.directory(None)).or_else(guest)
+    }
+
+    /// Whether guests may come in: every database of the system lets them.
+    pub fn admits_guests(&self, server: &Arc<Directory>) -> bool {
+        let guest = security::database_role::GUEST;
+        let of_guest = || Access::new(server.clone(), None, self.catalog.directory(None), guest);
+        self.id <= 4 || of_guest().allows(Permission::Connect, Target::Database)
     }
 }

@@ -14,6 +14,8 @@ pub(crate) enum Context {
     Login(i32),
     /// A user of one database (EXECUTE AS USER), nobody at the server.
     User(i32),
+    /// An application role of one database, nobody at the server and a guest in other databases.
+    Application { role: i32, database: u16 },
 }
 
 /// What ends a context beside the end of the procedure or text that began it.
@@ -29,6 +31,8 @@ pub enum End {
     Module,
     /// REVERT, or SETUSER without a name unless it was WITH NORESET.
     SetUser { no_reset: bool },
+    /// sp_unsetapprole with these bytes; without any, only the connection's end.
+    Application(Option<Box<[u8]>>),
 }
 
 /// An EXECUTE AS.

@@ -91,6 +91,9 @@ tags! {
     CreateRole = "SECURITY", CreateRole, false;
     AlterRole = "SECURITY", AlterRole, false;
     DropRole = "SECURITY", DropRole, false;
+    CreateApplicationRole = "SECURITY", Other, false;
+    AlterApplicationRole = "SECURITY", Other, false;
+    DropApplicationRole = "SECURITY", Other, false;
     CreateSchema = "SECURITY", CreateSchema, false;
     AlterSchema = "SECURITY", Other, false;
     DropSchema = "SECURITY", DropSchema, false;
@@ -251,6 +254,9 @@ impl Tag {
             SecurityStatement::CreateRole { .. } => Tag::CreateRole,
             SecurityStatement::AlterRole { .. } => Tag::AlterRole,
             SecurityStatement::DropRole { .. } => Tag::DropRole,
+            SecurityStatement::CreateApplicationRole { .. } => Tag::CreateApplicationRole,
+            SecurityStatement::AlterApplicationRole { .. } => Tag::AlterApplicationRole,
+            SecurityStatement::DropApplicationRole { .. } => Tag::DropApplicationRole,
             SecurityStatement::CreateSchema { .. } => Tag::CreateSchema,
             SecurityStatement::AlterSchema { .. } => Tag::AlterSchema,
             SecurityStatement::DropSchema { .. } => Tag::DropSchema,

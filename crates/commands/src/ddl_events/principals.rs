@@ -86,6 +86,15 @@ pub fn occurrences(state: &SessionState, statement: &S) -> Vec<Occurrence> {
             let made = Occurrence::new(&format!("{event}_{what}")).object(&member.value, ty);
             made.with("RoleName", &name.value)
         }
+        S::CreateApplicationRole { name, .. } => {
+            Occurrence::new("CREATE_APPLICATION_ROLE").object(&name.value, "APPLICATION ROLE")
+        }
+        S::AlterApplicationRole { name, .. } => {
+            Occurrence::new("ALTER_APPLICATION_ROLE").object(&name.value, "APPLICATION ROLE")
+        }
+        S::DropApplicationRole { name } => {
+            Occurrence::new("DROP_APPLICATION_ROLE").object(&name.value, "APPLICATION ROLE")
+        }
         S::CreateSchema { name, owner, .. } => {
             let own = state.user_name();
             let owner = owner.as_ref().map_or(own.as_str(), |owner| &owner.value);

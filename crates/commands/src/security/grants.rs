@@ -6,8 +6,8 @@ use binder::ObjectName;
 use catalog::{Directory, ModuleKind, ObjectRef};
 use executor::SqlError;
 use security::{
-    Access, Class, GrantKey, GrantState, GrantValue, Permission, SA_ID, Securable, Target,
-    database_role, server_role,
+    Access, Class, GrantKey, GrantState, GrantValue, Permission, PrincipalKind, SA_ID, Securable,
+    Target, database_role, server_role,
 };
 use session_state::object_target;
 use std::sync::Arc;
@@ -125,7 +125,10 @@ impl Commands<'_> {
         };
         let found = directory.find(&grantor.value).filter(|found| {
             let target = if server { Target::Login(found.id) } else { Target::Principal(found.id) };
-            let needed = if found.is_role() { Permission::Alter } else { Permission::Impersonate };
+            let needed = match found.kind {
+                PrincipalKind::User => Permission::Impersonate,
+                PrincipalKind::Role | PrincipalKind::Application => Permission::Alter,
+            };
             token.contains(&found.id) || own.allows(needed, target)
         });
         let kind = if server { "login" } else { "user" };
@@ -218,8 +221,8 @@ impl Commands<'_> {
         let name = ObjectName::from(&on.name);
         let access = self.state.identity.access().clone();
         let missing = |kind: &str| cannot(&format!("find the {kind}"), &name.name);
-        let principal = |role: bool, kind: &str| {
-            let found = access.database().find(&name.name).filter(|p| p.is_role() == role);
+        let principal = |of: PrincipalKind, kind: &str| {
+            let found = access.database().find(&name.name).filter(|p| p.kind == of);
             found.map(|p| Target::Principal(p.id)).ok_or_else(|| missing(kind))
         };
         let login = |role: bool, kind: &str| {
@@ -255,8 +258,9 @@ impl Commands<'_> {
                 }
                 Err(missing("database"))
             }
-            "USER" => principal(false, "user"),
-            "ROLE" => principal(true, "role"),
+            "USER" => principal(PrincipalKind::User, "user"),
+            "ROLE" => principal(PrincipalKind::Role, "role"),
+            "APPLICATION ROLE" => principal(PrincipalKind::Application, "application role"),
             "LOGIN" => login(false, "login"),
             "SERVER ROLE" => login(true, "server role"),
             other => Err(SqlError::unsupported(format!("permissions on {other}"))),

@@ -1,9 +1,10 @@
-//! CREATE, ALTER and DROP of logins, users, roles and schemas.
+//! CREATE, ALTER and DROP of logins, users, roles, application roles and schemas.
 //!
 //! The server's principals change in a transaction of their own, so these statements are refused (574) inside a user's
 //! transaction; those of a database change in the session's transaction. Who may do what is asked before anything is
 //! looked up, so that nobody learns names he may not know.
 
+mod application_roles;
 mod logins;
 mod roles;
 mod schemas;
@@ -15,8 +16,8 @@ use catalog::Directory;
 use executor::SqlError;
 use security::{Permission, Target};
 use syntax::ast::{
-    AlterRoleAction, Ident, LoginOptions, Secret, SecurityStatement as S, Span, UserLogin,
-    UserOptions, Voucher,
+    AlterRoleAction, ApplicationRoleOptions, Ident, LoginOptions, Secret, SecurityStatement as S,
+    Span, UserLogin, UserOptions, Voucher,
 };
 use types::Value;
 
@@ -134,6 +135,21 @@ pub fn principal_statement(procedure: &str, args: &[Argument]) -> Result<Option<
         "sp_droprole" => {
             S::DropRole { server: false, name: needed(0, &["rolename"])?, if_exists: false }
         }
+        "sp_addapprole" => S::CreateApplicationRole {
+            name: needed(0, &["rolename"])?,
+            options: ApplicationRoleOptions {
+                password: Some(secret(&needed(1, &["password"])?)),
+                ..ApplicationRoleOptions::default()
+            },
+        },
+        "sp_approlepassword" => S::AlterApplicationRole {
+            name: needed(0, &["rolename"])?,
+            options: ApplicationRoleOptions {
+                password: Some(secret(&needed(1, &["newpwd"])?)),
+                ..ApplicationRoleOptions::default()
+            },
+        },
+        "sp_dropapprole" => S::DropApplicationRole { name: needed(0, &["rolename"])? },
         _ => return Ok(None),
     }))
 }
@@ -166,6 +182,13 @@ impl Commands<'_> {
             S::DropRole { server, name, if_exists } => {
                 self.drop_role(*server, name, *if_exists, frame)
             }
+            S::CreateApplicationRole { name, options } => {
+                self.create_application_role(name, options, frame)
+            }
+            S::AlterApplicationRole { name, options } => {
+                self.alter_application_role(name, options, frame)
+            }
+            S::DropApplicationRole { name } => self.drop_application_role(name, frame),
             S::CreateSchema { name, owner, elements } if elements.is_empty() => {
                 self.create_schema(name, owner.as_ref(), frame)
             }
@@ -233,6 +256,11 @@ impl Commands<'_> {
     fn allows(&self, permission: Permission, target: Target) -> bool {
         self.state.identity.access().allows(permission, target)
     }
+}
+
+/// A password that came as a value.
+fn secret(text: &Ident) -> Secret {
+    Secret(text.value.clone().into())
 }
 
 /// A name that came as a value.

@@ -16,16 +16,19 @@ use types::Value;
 
 /// The procedures that make something happen.
 const WATCHED: &[&str] = &[
+    "sp_addapprole",
     "sp_addlogin",
     "sp_addrole",
     "sp_addrolemember",
     "sp_addsrvrolemember",
     "sp_addtype",
     "sp_adduser",
+    "sp_approlepassword",
     "sp_bindefault",
     "sp_bindrule",
     "sp_changedbowner",
     "sp_configure",
+    "sp_dropapprole",
     "sp_droplogin",
     "sp_droprole",
     "sp_droprolemember",
@@ -66,13 +69,15 @@ impl Vm<'_> {
             let happens = principals::occurrences(self.state, &statement);
             let apart = principals::is_of_server(&statement);
             // Its text has the password.
-            let starred = match &statement {
-                SecurityStatement::CreateLogin { name, .. } => Some(format!(
-                    "EXEC sp_addlogin N'{}', '******'",
-                    name.value.replace('\'', "''")
-                )),
+            let secretive = match &statement {
+                SecurityStatement::CreateLogin { name, .. }
+                | SecurityStatement::CreateApplicationRole { name, .. }
+                | SecurityStatement::AlterApplicationRole { name, .. } => Some(name),
                 _ => None,
             };
+            let starred = secretive.map(|name| {
+                format!("EXEC {procedure} N'{}', '******'", name.value.replace('\'', "''"))
+            });
             let command = starred.as_deref().unwrap_or(command);
             return self.with_events(happens, apart, command, guarded, run);
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// CREATE, ALTER and DROP of logins, users, roles and schemas; GRANT, DENY, REVOKE; ownership.
+/// CREATE, ALTER and DROP of logins, users, roles, application roles and schemas; GRANT, DENY, REVOKE; ownership.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SecurityStatement {
     /// CREATE LOGIN name WITH PASSWORD = ...
@@ -85,6 +85,25 @@ pub enum SecurityStatement {
         /// IF EXISTS.
         if_exists: bool,
     },
+    /// CREATE APPLICATION ROLE name WITH PASSWORD = 'text' [, DEFAULT_SCHEMA = schema].
+    CreateApplicationRole {
+        /// Role.
+        name: Ident,
+        /// What WITH says.
+        options: ApplicationRoleOptions,
+    },
+    /// ALTER APPLICATION ROLE name WITH NAME = | PASSWORD = | DEFAULT_SCHEMA =.
+    AlterApplicationRole {
+        /// Role.
+        name: Ident,
+        /// What WITH says.
+        options: ApplicationRoleOptions,
+    },
+    /// DROP APPLICATION ROLE name.
+    DropApplicationRole {
+        /// Role.
+        name: Ident,
+    },
     /// CREATE SCHEMA name [AUTHORIZATION owner], or CREATE SCHEMA AUTHORIZATION owner.
     CreateSchema {
         /// Schema.
@@ -147,6 +166,19 @@ pub struct UserOptions {
     pub password: bool,
     /// DEFAULT_LANGUAGE =: likewise.
     pub default_language: bool,
+}
+
+/// WITH of CREATE and ALTER APPLICATION ROLE.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct ApplicationRoleOptions {
+    /// NAME =, of ALTER.
+    pub new_name: Option<Ident>,
+    /// PASSWORD =.
+    pub password: Option<Secret>,
+    /// It must meet the policy: of the statements, not of sp_addapprole and sp_approlepassword.
+    pub policy: bool,
+    /// DEFAULT_SCHEMA =.
+    pub default_schema: Option<Ident>,
 }
 
 /// What stands for a login or a user in the place of a password.

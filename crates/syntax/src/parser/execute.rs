@@ -150,8 +150,14 @@ impl Parser<'_> {
             | TokenKind::Binary
             | TokenKind::Symbol(Sym::Minus | Sym::Plus)
             | TokenKind::Key(Kw::Null | Kw::Default) => true,
+            TokenKind::Unknown => self.at_encrypted(),
             _ => self.at_string() || (self.at_name() && !self.at_label()),
         }
+    }
+
+    /// `{encrypt N'text'}`, of sp_setapprole.
+    fn at_encrypted(&self) -> bool {
+        self.at_escape() && self.word_ahead(1, "ENCRYPT")
     }
 
     fn execute_arg(&mut self) -> ParseResult<ExecuteArg> {
@@ -167,6 +173,7 @@ impl Parser<'_> {
                 InsertValue::Default(self.span_from(start))
             }
             TokenKind::SystemVariable => InsertValue::Expr(self.value()?),
+            TokenKind::Unknown if self.at_encrypted() => InsertValue::Expr(self.value()?),
             _ => InsertValue::Expr(self.set_value()?),
         };
         let output = self.eat_word("OUTPUT") || self.eat_word("OUT");

@@ -1,4 +1,4 @@
-//! Logins and users: CREATE and ALTER, with their options.
+//! Logins, users and application roles: CREATE and ALTER, with their options.
 
 use super::*;
 
@@ -222,6 +222,32 @@ impl Parser<'_> {
             }
             if !self.eat_sym(Sym::Comma) && !self.at_word("OLD_PASSWORD") {
                 return Ok(external);
+            }
+        }
+    }
+
+    /// `option = value, ...`
+    pub(super) fn application_role_options(
+        &mut self,
+        create: bool,
+    ) -> ParseResult<ApplicationRoleOptions> {
+        let mut options =
+            ApplicationRoleOptions { policy: true, ..ApplicationRoleOptions::default() };
+        loop {
+            let start = self.at;
+            let option = self.any_word()?;
+            self.expect_sym(Sym::Eq)?;
+            match option.as_str() {
+                "PASSWORD" => options.password = Some(self.secret()?),
+                "DEFAULT_SCHEMA" => options.default_schema = Some(self.lenient_ident()?),
+                "NAME" if !create => options.new_name = Some(self.ident()?),
+                _ => {
+                    self.at = start;
+                    return Err(self.unexpected());
+                }
+            }
+            if !self.eat_sym(Sym::Comma) {
+                return Ok(options);
             }
         }
     }

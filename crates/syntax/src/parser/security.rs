@@ -31,6 +31,9 @@ impl Parser<'_> {
                 }
             },
             _ if self.at_word("ROLE") => self.role(verb, false)?,
+            _ if self.at_word("APPLICATION") && self.word_ahead(1, "ROLE") => {
+                self.application_role(verb)?
+            }
             _ if self.at_word("SERVER") && self.word_ahead(1, "ROLE") => self.role(verb, true)?,
             _ => return Ok(None),
         };
@@ -74,6 +77,24 @@ impl Parser<'_> {
             AlterRoleAction::Rename(self.ident()?)
         };
         Ok(SecurityStatement::AlterRole { server, name, action })
+    }
+
+    fn application_role(&mut self, verb: Kw) -> ParseResult<SecurityStatement> {
+        self.at += 2;
+        let name = self.ident()?;
+        if verb == Kw::Drop {
+            return Ok(SecurityStatement::DropApplicationRole { name });
+        }
+        self.expect_kw(Kw::With)?;
+        let create = verb == Kw::Create;
+        let options = self.application_role_options(create)?;
+        if !create {
+            return Ok(SecurityStatement::AlterApplicationRole { name, options });
+        }
+        if options.password.is_none() {
+            return Err(self.unexpected());
+        }
+        Ok(SecurityStatement::CreateApplicationRole { name, options })
     }
 
     fn create_schema(&mut self) -> ParseResult<SecurityStatement> {

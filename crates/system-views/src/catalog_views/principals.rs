@@ -7,8 +7,8 @@ use crate::context::{Context, built_in, moment};
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
 use security::{
-    Access, Directory, GrantKey, GrantValue, Permission, Principal, Securable, Target,
-    database_role, server_role,
+    Access, Directory, GrantKey, GrantValue, Permission, Principal, PrincipalKind, Securable,
+    Target, database_role, server_role,
 };
 use std::sync::Arc;
 use types::Value;
@@ -181,7 +181,19 @@ fn login_kind(p: &Principal) -> &'static str {
 }
 
 fn user_kind(p: &Principal) -> &'static str {
-    if p.is_role() { "DATABASE_ROLE" } else { "SQL_USER" }
+    match p.kind {
+        PrincipalKind::User => "SQL_USER",
+        PrincipalKind::Role => "DATABASE_ROLE",
+        PrincipalKind::Application => "APPLICATION_ROLE",
+    }
+}
+
+fn user_token_kind(p: &Principal) -> &'static str {
+    match p.kind {
+        PrincipalKind::User => "SQL USER",
+        PrincipalKind::Role => "ROLE",
+        PrincipalKind::Application => "APPLICATION ROLE",
+    }
 }
 
 /// The owner, which only a role has.
@@ -200,7 +212,7 @@ fn is_fixed_role(p: &Principal) -> bool {
 
 /// 1 for a user with a login (INSTANCE), else 0.
 fn authentication(p: &Principal) -> i32 {
-    i32::from(!p.is_role() && p.sid.is_some() && p.id != database_role::GUEST)
+    i32::from(p.kind == PrincipalKind::User && p.sid.is_some() && p.id != database_role::GUEST)
 }
 
 fn class(g: &Granted) -> security::Class {
@@ -289,7 +301,7 @@ view! {
     DATABASE_PRINCIPALS = "sys.database_principals" of Shown as s, rows database_principals;
     name sysname = &s.principal.name;
     principal_id int = s.principal.id;
-    type char(1) = if s.principal.is_role() { "R" } else { "S" };
+    type char(1) = s.principal.kind.code();
     type_desc nvarchar(60) null = user_kind(&s.principal);
     default_schema_name sysname null = s.principal.default.as_ref();
     create_date datetime = date(s.principal.created_unix_ns);
@@ -325,6 +337,6 @@ view! {
     principal_id int null = p.id;
     sid varbinary(85) null = sid(p);
     name nvarchar(128) null = &p.name;
-    type nvarchar(128) null = if p.is_role() { "ROLE" } else { "SQL USER" };
+    type nvarchar(128) null = user_token_kind(p);
     usage nvarchar(128) null = "GRANT OR DENY";
 }

@@ -6,7 +6,7 @@ use crate::catalog_views::principals::{self, Granted, Shown};
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
-use security::{Directory, Principal, database_role, server_role};
+use security::{Directory, Principal, PrincipalKind, database_role, server_role};
 use std::sync::Arc;
 use types::Value;
 
@@ -23,15 +23,27 @@ fn users(context: &Context<'_>, _: &[Value]) -> Result<Vec<Shown>, SqlError> {
     Ok(principals::shown(context, false))
 }
 
+fn is_user(p: &Principal) -> bool {
+    p.kind == PrincipalKind::User
+}
+
+fn status(p: &Principal) -> i16 {
+    match p.kind {
+        PrincipalKind::User => 12,
+        PrincipalKind::Role => 0,
+        PrincipalKind::Application => 32,
+    }
+}
+
 /// CONNECT by a grant or as dbo.
 fn may_come_in(p: &Principal) -> bool {
-    !p.is_role() && p.sid.is_some() && p.id != database_role::GUEST
+    is_user(p) && p.sid.is_some() && p.id != database_role::GUEST
 }
 
 view! {
     SYSUSERS = "sys.sysusers" of Shown as s, rows users;
     uid smallint null = short(s.principal.id);
-    status smallint null = if s.principal.is_role() { 0i16 } else { 12i16 };
+    status smallint null = status(&s.principal);
     name sysname = &s.principal.name;
     sid varbinary(85) null = s.principal.sid.as_deref().map(Value::binary);
     roles varbinary(2048) null = NULL;
@@ -42,14 +54,14 @@ view! {
     gid smallint null = if s.principal.is_role() { short(s.principal.id) } else { Some(0) };
     environ varchar(255) null = NULL;
     hasdbaccess int null = i32::from(may_come_in(&s.principal));
-    islogin int null = i32::from(!s.principal.is_role());
+    islogin int null = i32::from(is_user(&s.principal));
     isntname int null = 0;
     isntgroup int null = 0;
     isntuser int null = 0;
-    issqluser int null = i32::from(!s.principal.is_role());
+    issqluser int null = i32::from(is_user(&s.principal));
     isaliased int null = 0;
     issqlrole int null = i32::from(s.principal.is_role());
-    isapprole int null = 0;
+    isapprole int null = i32::from(s.principal.is_application_role());
 }
 
 /// A login, and the directory that says in which roles it is.

@@ -166,7 +166,8 @@ impl Commands<'_> {
     /// A user or role by name that the session may alter.
     pub(super) fn user_to_change(&self, name: &str, user: bool) -> Option<i32> {
         let directory = self.state.identity.access().database();
-        let found = directory.find(name).filter(|p| p.is_role() != user)?;
+        let kind = if user { PrincipalKind::User } else { PrincipalKind::Role };
+        let found = directory.find(name).filter(|p| p.kind == kind)?;
         self.allows(Permission::Alter, Target::Principal(found.id)).then_some(found.id)
     }
 
