@@ -66,7 +66,7 @@ impl Binder<'_> {
 
     /// A statement that makes a table in another database: SELECT INTO.
     pub fn makes_in(&mut self, name: &ObjectName) {
-        if !crate::define::is_private(&name.name) {
+        if !crate::names::is_private(&name.name) {
             let database = self.elsewhere(name).map(Arc::from);
             self.goes_to(database);
         }

@@ -8,55 +8,17 @@
 
 use crate::context::Binder;
 use crate::ir::{BaseColumn, ColId, Expr, ExprKind};
+use crate::notes::{Base, Source};
 use crate::select::Item;
 use catalog::TableDef;
 use std::sync::Arc;
-
-/// A table that is read.
-#[derive(Debug, Clone)]
-pub(crate) struct Base {
-    table: Arc<TableDef>,
-    /// The id of its first column; the others follow.
-    first: u32,
-    /// When it is not the current one.
-    database: Option<Box<str>>,
-}
-
-impl Base {
-    /// The place among the table's columns.
-    fn place_of(&self, id: ColId) -> Option<usize> {
-        let place = id.0.checked_sub(self.first)? as usize;
-        (place < self.table.columns.len()).then_some(place)
-    }
-
-    /// The columns that find a row: of the primary key, or of a unique one that has no NULL.
-    fn key(&self) -> Vec<usize> {
-        let columns = &self.table.columns;
-        let whole = |key: &[(usize, bool)]| key.iter().all(|(at, _)| !columns[*at].nullable);
-        let primary = self.table.primary_key.iter().map(|key| &key.columns);
-        let private = self.table.unique.iter().map(|key| &key.columns);
-        let usable = |i: &&catalog::IndexDef| i.unique && i.filter.is_none() && !i.disabled;
-        let indexes = self.table.indexes.iter().filter(usable).map(|index| &index.columns);
-        let mut keys = primary.chain(private).chain(indexes).filter(|key| whole(key));
-        keys.next().map_or_else(Vec::new, |key| key.iter().map(|(at, _)| *at).collect())
-    }
-
-    fn parts(&self) -> Vec<String> {
-        let name = self.table.name.to_string();
-        if self.table.is_private() {
-            return vec![name];
-        }
-        let database = self.database.iter().map(|name| name.to_string());
-        database.chain([self.table.schema.to_string(), name]).collect()
-    }
-}
 
 impl Binder<'_> {
     /// A table is read; `columns` are its columns' ids.
     pub(crate) fn note_base(&mut self, table: &Arc<TableDef>, columns: &[ColId]) {
         if let Some(sources) = &mut self.sources {
             let names = table.columns.iter().map(|column| column.name.to_string());
-            sources.list.push(crate::shape::Source {
+            sources.list.push(Source {
                 object_id: table.object_id,
                 columns: names.zip(columns.iter().copied()).collect(),
             });

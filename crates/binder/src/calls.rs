@@ -8,6 +8,7 @@ use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::ObjectName;
 use crate::select::Assigned;
+use crate::tree::into_of;
 
 impl Binder<'_> {
     /// SELECT as a statement: to the client, into variables, into a new table.
@@ -296,19 +297,6 @@ fn two_identities(table: &str, first: &str, both_made: bool, line: u32) -> BindE
          '{first}' that inherits the identity property."
     );
     BindError::new(8108, 16, line, text)
-}
-
-pub(crate) fn into_of(body: &ast::QueryBody) -> Option<&ast::SelectInto> {
-    match body {
-        ast::QueryBody::Select(select) => select.into.as_ref(),
-        ast::QueryBody::SetOperation { left, .. } => into_of(left),
-        ast::QueryBody::Nested(inner) => into_of(inner),
-        ast::QueryBody::Values(_) => None,
-    }
-}
-
-pub(crate) fn has_into(body: &ast::QueryBody) -> bool {
-    into_of(body).is_some()
 }
 
 fn mentions_aggregate(e: &ast::Expr) -> bool {

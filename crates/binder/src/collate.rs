@@ -9,8 +9,6 @@
 //! needs nothing more, and can seek an index, whose keys are ordered by the same rule; a COLLATE is a function around
 //! both sides.
 
-use std::collections::HashMap;
-
 use types::collation::{CodePage, Collation, Rule};
 use types::{SqlType, Value};
 
@@ -18,21 +16,7 @@ use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::functions::call;
 use crate::ir::*;
-
-/// Columns with a collation of their own.
-pub(crate) type Collated = HashMap<ColId, Label>;
-
-/// The collation of an expression, where it is not just the database's.
-#[derive(Debug, Clone)]
-pub(crate) struct Label {
-    rule: Rule,
-    name: String,
-    explicit: bool,
-    /// Two implicit ones met.
-    conflict: Option<String>,
-    /// Its values do not carry the rule.
-    bare: bool,
-}
+use crate::notes::Label;
 
 impl Label {
     fn implicit(collation: Collation) -> Label {

@@ -1,8 +1,5 @@
 //! What binding one statement keeps at hand: the frame of variables, the scopes of columns, the
-//! common table expressions in sight.
-//!
-//! Scopes form a stack, innermost last; a name is looked for from the inside out, and an outer hit
-//! makes the inner query correlated (nothing else marks it: column ids are unique in a statement).
+//! common table expressions in sight, and notes of one part for another.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -12,8 +9,10 @@ use types::SqlType;
 
 use crate::error::{BindError, Result};
 use crate::ir::*;
-use crate::names::{Names, ObjectName};
-use crate::recursive::{MAXRECURSION, Recursion};
+use crate::names::{Names, ObjectName, Settings, is_private};
+use crate::notes::{Base, Collated, MAXRECURSION, Moments, Recursion, Sources};
+
+pub(crate) use crate::scope::*;
 
 /// The variables of a batch or procedure.
 #[derive(Debug, Clone, Default)]
@@ -81,115 +80,6 @@ impl Frame {
     }
 }
 
-/// A column that a name can find.
-#[derive(Debug, Clone)]
-pub(crate) struct ScopeColumn {
-    pub name: Option<String>,
-    pub id: ColId,
-    pub ty: SqlType,
-    pub nullable: bool,
-    pub identity: Option<catalog::Identity>,
-    /// See [`OutputColumn::updatable`].
-    pub updatable: bool,
-}
-
-/// A source of FROM under the name it is exposed by.
-#[derive(Debug, Clone)]
-pub(crate) struct ScopeTable {
-    /// Alias, or the table's own name.
-    pub name: String,
-    /// Of a table without alias: qualifiers may name it.
-    pub schema: Option<String>,
-    /// The table as FROM names it, for messages.
-    pub shown: String,
-    pub columns: Vec<ScopeColumn>,
-}
-
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Scope {
-    pub tables: Vec<ScopeTable>,
-    pub place: Place,
-}
-
-/// Where the rows of a scope are seen, as far as it matters for aggregates of their columns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Place {
-    #[default]
-    Other,
-    /// On the right side of an APPLY, of which they are the left.
-    Applied,
-    /// In the condition of a join.
-    On,
-    /// In the SET of an UPDATE.
-    Set,
-}
-
-impl Scope {
-    pub fn of(tables: Vec<ScopeTable>) -> Scope {
-        Scope { tables, place: Place::Other }
-    }
-
-    pub fn has(&self, id: ColId) -> bool {
-        self.tables.iter().flat_map(|t| &t.columns).any(|c| c.id == id)
-    }
-}
-
-/// A common table expression in sight.
-#[derive(Debug, Clone)]
-pub(crate) struct CteDef {
-    pub cte: std::rc::Rc<ast::Cte>,
-    /// How many of the list its query may see: those before it.
-    pub visible: usize,
-    /// How many scopes were open where it was written.
-    pub scopes: usize,
-}
-
-/// The clause being bound, for what may stand in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Clause {
-    SelectList,
-    OrderBy,
-    Having,
-    Where,
-    On,
-    GroupBy,
-    /// Outside a SELECT: SET, VALUES, IF ...
-    Other,
-}
-
-/// One SELECT in progress: aggregates and window functions met so far.
-#[derive(Debug)]
-pub(crate) struct SelectState {
-    /// How many scopes there are with its own, which is the last of them.
-    pub depth: usize,
-    pub clause: Clause,
-    pub in_aggregate: bool,
-    pub in_window: bool,
-    pub aggs: Vec<Aggregate>,
-    pub windows: Vec<Window>,
-    /// The expressions grouped by, and the column that tells grouping sets apart.
-    pub groups: Vec<Expr>,
-    pub mask: Option<ColId>,
-    /// The WINDOW clause.
-    pub named: Vec<ast::NamedWindow>,
-}
-
-impl SelectState {
-    pub fn new(depth: usize) -> SelectState {
-        SelectState {
-            depth,
-            clause: Clause::Other,
-            in_aggregate: false,
-            in_window: false,
-            aggs: Vec::new(),
-            windows: Vec::new(),
-            groups: Vec::new(),
-            mask: None,
-            named: Vec::new(),
-        }
-    }
-}
-
 /// Where a change stands within FROM (see [`crate::nested`]): what is being bound now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nested {
@@ -221,7 +111,7 @@ pub(crate) struct Binder<'a> {
     /// Something was asked of the catalog: the result holds for its version only.
     pub touched: Cell<bool>,
     pub maxdop: u32,
-    pub plan_hints: crate::ir::QueryHints,
+    pub plan_hints: QueryHints,
     /// Of the module whose text is bound: see [`Binder::meant`].
     pub schema: Option<std::sync::Arc<str>>,
     /// In the query of an inline function: its parameters, by their names in lower case, and nothing else.
@@ -244,18 +134,18 @@ pub(crate) struct Binder<'a> {
     /// The FROM of the last SELECT with FOR XML AUTO or FOR JSON AUTO.
     pub auto_tables: Vec<ScopeTable>,
     /// Columns with a collation of their own.
-    pub collated: crate::collate::Collated,
+    pub collated: Collated,
     /// There was a COLLATE.
     pub collates: Cell<bool>,
     /// First and last id of each table's columns.
     pub base_columns: Vec<(u32, u32)>,
     /// Tables that are read: see [`crate::browse`].
-    pub bases: Vec<crate::browse::Base>,
+    pub bases: Vec<Base>,
     /// The tables and views that a module's own text reads, where somebody asks for them: see [`crate::shape`].
-    pub sources: Option<crate::shape::Sources>,
+    pub sources: Option<Sources>,
     /// The next SELECT is the statement's own, and tells of its tables' keys.
     pub browsing: bool,
-    pub settings: crate::names::Settings,
+    pub settings: Settings,
     /// Columns that `*` leaves out.
     pub hidden: std::collections::HashSet<ColId>,
     /// Names of columns that were not found so far; only with `gathers`, when whoever binds asks for them in the end.
@@ -274,7 +164,7 @@ pub(crate) struct Binder<'a> {
     /// In the query of a view or inline function, or in such a predicate.
     pub in_module: bool,
     /// In a view under FOR SYSTEM_TIME: the time for the versioned tables in it.
-    pub moments: Option<crate::versions::Moments>,
+    pub moments: Option<Moments>,
     /// The rows of the views WITH CHECK OPTION that were bound so far.
     pub checked: Vec<Rel>,
     /// Of an INSERT whose FROM is a change: what is being bound.
@@ -317,7 +207,7 @@ impl<'a> Binder<'a> {
             unfolded: 0,
             through: None,
             auto_tables: Vec::new(),
-            collated: crate::collate::Collated::new(),
+            collated: Collated::new(),
             collates: Cell::new(false),
             base_columns: Vec::new(),
             bases: Vec::new(),
@@ -378,10 +268,7 @@ impl<'a> Binder<'a> {
     pub fn meant(&self, name: impl Into<ObjectName>) -> ObjectName {
         let written = name.into();
         let Some(schema) = &self.schema else { return written };
-        if written.schema.is_some()
-            || written.database.is_some()
-            || crate::define::is_private(&written.name)
-        {
+        if written.schema.is_some() || written.database.is_some() || is_private(&written.name) {
             return written;
         }
         self.touched.set(true);

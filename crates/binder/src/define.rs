@@ -20,7 +20,7 @@ use crate::context::Binder;
 use crate::ddl;
 use crate::error::{BindError, Result};
 use crate::ir::*;
-use crate::names::{AliasType, ObjectName};
+use crate::names::{AliasType, ObjectName, is_private, is_temporary};
 use crate::type_names::named_type;
 use temporal::Versioning;
 
@@ -664,16 +664,6 @@ fn row_columns(known: Option<&TableDef>, added: &[ColumnSpec]) -> Vec<(String, S
     let known = known.map(|c| (c.name.to_string(), c.ty, c.nullable));
     let added = added.iter().map(|c| (c.name.to_string(), c.ty, c.nullable != Some(false)));
     known.chain(added).collect()
-}
-
-/// Temporary tables of the session alone and table variables, by name.
-pub(crate) fn is_private(name: &str) -> bool {
-    is_temporary(name) && !catalog::is_global_name(name)
-}
-
-/// The same, and global temporary tables: what lies in tempdb in SQL Server.
-pub(crate) fn is_temporary(name: &str) -> bool {
-    name.starts_with(['#', '@'])
 }
 
 /// 1702.

@@ -10,7 +10,6 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::hints;
 use crate::ir::*;
-use crate::nested;
 use crate::sets::constant_null;
 use crate::target::ChangeSource;
 use crate::updatable::Mapped;
@@ -88,7 +87,7 @@ impl Binder<'_> {
 
     pub fn insert(&mut self, insert: &ast::Insert) -> Result<Insert> {
         let over = match &insert.source {
-            ast::InsertSource::Query(query) => nested::over_change(query),
+            ast::InsertSource::Query(query) => crate::tree::over_change(query),
             _ => None,
         };
         if let Some(over) = &over {

@@ -37,7 +37,7 @@ pub(crate) fn check(statement: &ast::Statement, native: bool) -> Result<()> {
         // An extended procedure may be called; anything else is 557 when it is.
         | S::Execute(_) => return Ok(()),
         S::Select(query) => {
-            if crate::calls::has_into(&query.body) {
+            if crate::tree::has_into(&query.body) {
                 "SELECT INTO"
             } else if !assigns(&query.body) {
                 return Err(BindError::new(
@@ -57,7 +57,7 @@ pub(crate) fn check(statement: &ast::Statement, native: bool) -> Result<()> {
             }
             (ast::Target::Variable(_), ast::InsertSource::Query(query)) => {
                 // What the rows come from may be a change itself.
-                return crate::nested::over_change(query).map_or(Ok(()), |over| check(over.change));
+                return crate::tree::over_change(query).map_or(Ok(()), |over| check(over.change));
             }
             (ast::Target::Variable(_), _) => return Ok(()),
             _ => "INSERT",

@@ -43,6 +43,7 @@ mod methods;
 mod names;
 mod native;
 mod nested;
+mod notes;
 mod output;
 mod partition;
 mod pivot;
@@ -54,6 +55,7 @@ mod routine;
 mod rowsets;
 mod rules;
 mod sample;
+mod scope;
 mod select;
 mod sequence;
 mod serialize;
@@ -63,6 +65,7 @@ mod statements;
 mod target;
 mod told;
 mod tracking;
+mod tree;
 mod trigger;
 mod type_names;
 mod updatable;
@@ -78,9 +81,10 @@ pub use names::{AliasType, LostSynonym, Names, ObjectName, Settings};
 pub use native::{
     NATIVE, has_option, is_classifier, is_native, native_references, text_has_option,
 };
+pub use notes::Source;
+pub use rowsets::OPENROWSET;
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::{OPENJSON, OPENXML};
-pub use shape::Source;
 pub use trigger::fires_of;
 pub use type_names::{alias_of, is_memory_optimized};
 

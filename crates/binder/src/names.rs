@@ -7,6 +7,16 @@ use catalog::TableDef;
 
 use crate::ir::SystemView;
 
+/// Temporary tables of the session alone and table variables, by name.
+pub(crate) fn is_private(name: &str) -> bool {
+    is_temporary(name) && !catalog::is_global_name(name)
+}
+
+/// The same, and global temporary tables: what lies in tempdb in SQL Server.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.starts_with(['#', '@'])
+}
+
 /// A name of one to four parts as written; missing parts are None.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ObjectName {

@@ -14,10 +14,10 @@ use catalog::{ModuleKind, ProcedureDef};
 use syntax::ast::{self, StatementKind as S};
 use types::convert::DateOrder;
 
-use crate::define::is_temporary;
 use crate::error::{BindError, Result};
 use crate::ir::{Atomic, Isolation};
 use crate::kept;
+use crate::names::is_temporary;
 use crate::names::{Names, ObjectName};
 
 /// The option that makes a module one of these.

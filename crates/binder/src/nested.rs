@@ -13,30 +13,7 @@ use syntax::ast;
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
-
-/// A SELECT over a change.
-pub(crate) struct OverChange<'q> {
-    query: &'q ast::Query,
-    pub select: &'q ast::Select,
-    pub change: &'q ast::Statement,
-    alias: &'q ast::Ident,
-    columns: &'q [ast::Ident],
-}
-
-/// The query as a SELECT whose FROM is a change alone; None of any other.
-pub(crate) fn over_change(query: &ast::Query) -> Option<OverChange<'_>> {
-    let mut body = &query.body;
-    while let ast::QueryBody::Nested(inner) = body {
-        body = inner;
-    }
-    let ast::QueryBody::Select(select) = body else { return None };
-    match &select.from[..] {
-        [ast::TableRef::Changed { change, alias, columns }] => {
-            Some(OverChange { query, select, change, alias, columns })
-        }
-        _ => None,
-    }
-}
+use crate::tree::OverChange;
 
 const WHEN_NESTED: &str =
     "when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement";

@@ -10,7 +10,6 @@ use std::collections::HashSet;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::functions::aggregate_func;
 use crate::ir::*;
 

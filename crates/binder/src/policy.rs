@@ -122,7 +122,7 @@ impl Binder<'_> {
         for change in &policy.changes {
             let line = change.table.span.line.max(1);
             let wanted = ObjectName::from(&change.table);
-            if crate::define::is_temporary(&wanted.name) {
+            if crate::names::is_temporary(&wanted.name) {
                 let text = "Security predicates are not allowed on temporary objects. Object names that begin with \
                             '#' denote temporary objects.";
                 return Err(BindError::new(33269, 16, line, text));

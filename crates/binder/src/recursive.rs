@@ -10,29 +10,10 @@ use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::ir::*;
+use crate::notes::Recursion;
 use crate::sets::constant_null;
-
-/// Levels below the anchor unless OPTION (MAXRECURSION n) says otherwise.
-pub(crate) const MAXRECURSION: u32 = 100;
-
-/// The recursion whose step is being bound.
-pub(crate) struct Recursion {
-    name: String,
-    columns: Vec<ScopeColumn>,
-    /// References met in the present member.
-    used: usize,
-    /// How deep in subqueries the members stand.
-    subqueries: usize,
-}
-
-impl Recursion {
-    /// The column belongs to the row that the step goes on from.
-    pub fn has(&self, id: ColId) -> bool {
-        self.columns.iter().any(|c| c.id == id)
-    }
-}
+use crate::tree::names_in;
 
 impl Binder<'_> {
     /// A reference in FROM to the expression being defined: 253, 465.
@@ -257,43 +238,5 @@ fn has_set_operation(body: &ast::QueryBody) -> bool {
         ast::QueryBody::SetOperation { .. } => true,
         ast::QueryBody::Nested(inner) => has_set_operation(inner),
         _ => false,
-    }
-}
-
-/// Does FROM, at any depth, name the expression?
-pub(crate) fn names_in(body: &ast::QueryBody, name: &str) -> bool {
-    fn in_ref(item: &ast::TableRef, name: &str) -> bool {
-        match item {
-            ast::TableRef::Named { name: n, .. } => n.is_bare(name),
-            ast::TableRef::Join { left, right, .. } => in_ref(left, name) || in_ref(right, name),
-            ast::TableRef::Derived { query, .. } => names_in(&query.body, name),
-            ast::TableRef::Pivot { input, .. }
-            | ast::TableRef::Unpivot { input, .. }
-            | ast::TableRef::Sampled { table: input, .. } => in_ref(input, name),
-            _ => false,
-        }
-    }
-    fn in_expr(e: &ast::Expr, name: &str) -> bool {
-        use ast::ExprKind as K;
-        match &e.kind {
-            K::Exists(query) | K::Subquery(query) => names_in(&query.body, name),
-            K::InSubquery { expr, query, .. } => in_expr(expr, name) || names_in(&query.body, name),
-            K::Quantified { left, query, .. } => in_expr(left, name) || names_in(&query.body, name),
-            K::Unary { expr, .. } => in_expr(expr, name),
-            K::Binary { left, right, .. } => in_expr(left, name) || in_expr(right, name),
-            _ => false,
-        }
-    }
-    match body {
-        ast::QueryBody::Select(s) => s.from.iter().any(|item| in_ref(item, name))
-            || s.filter.as_ref().is_some_and(|e| in_expr(e, name))
-            || s.items.iter().any(
-                |item| matches!(item, ast::SelectItem::Expr { expr, .. } if in_expr(expr, name)),
-            ),
-        ast::QueryBody::SetOperation { left, right, .. } => {
-            names_in(left, name) || names_in(right, name)
-        }
-        ast::QueryBody::Nested(inner) => names_in(inner, name),
-        ast::QueryBody::Values(_) => false,
     }
 }

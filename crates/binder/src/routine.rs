@@ -12,11 +12,11 @@ use types::SqlType;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::ir::*;
 use crate::kept;
 use crate::names::{Names, ObjectName};
 use crate::statements::ProgramBinder;
+use crate::tree::is_default;
 use crate::view::{not_of_temporary, unnamed};
 
 /// What RETURN leads to in the body of a function.
@@ -301,7 +301,7 @@ pub(crate) fn check_function(
 ) -> Result<()> {
     let line = create.name.span.line.max(1);
     crate::native::check_function(create, names)?;
-    if crate::define::is_temporary(&create.name.name.value) {
+    if crate::names::is_temporary(&create.name.name.value) {
         return Err(BindError::new(
             1062,
             15,
@@ -375,12 +375,6 @@ pub(crate) fn bind_function(
         *strict = create.options.iter().any(|o| o == "RETURNS NULL ON NULL INPUT");
     }
     Ok(program)
-}
-
-/// Is it the word DEFAULT in place of an argument?
-pub(crate) fn is_default(arg: &ast::Expr) -> bool {
-    matches!(&arg.kind, ast::ExprKind::Column(c)
-        if c.qualifier.is_empty() && !c.name.quoted && c.name.value.eq_ignore_ascii_case("default"))
 }
 
 /// The definition of a function from its text; 4413.

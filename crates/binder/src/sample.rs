@@ -9,7 +9,6 @@ use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::ir::*;
 
 /// A number that an expression of constants stands for.

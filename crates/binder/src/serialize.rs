@@ -12,7 +12,6 @@ use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::functions::is_json;
 use crate::ir::*;
 use crate::type_names::system_type;

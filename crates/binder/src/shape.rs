@@ -11,9 +11,10 @@ use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::{ColId, ExprKind, Query, Rel};
+use crate::ir::{ColId, Query};
 use crate::kept;
 use crate::names::Names;
+use crate::notes::{Source, Sources, count_columns};
 
 /// See the file's first lines; 208 for modules of other kinds, and what binding answers.
 pub(crate) fn of_module(module: &ProcedureDef, names: &dyn Names) -> Result<TableDef> {
@@ -31,39 +32,6 @@ pub(crate) fn of_module(module: &ProcedureDef, names: &dyn Names) -> Result<Tabl
     }
     let created_unix_ns = module.created_unix_ns;
     Ok(TableDef { schema: module.schema.clone(), created_unix_ns, ..table })
-}
-
-/// A table or view that a view's own text reads.
-#[derive(Debug, Clone)]
-pub struct Source {
-    pub object_id: i32,
-    /// Its columns and their ids in the query; in what leaves this crate those that the text uses.
-    pub columns: Vec<(String, ColId)>,
-}
-
-/// What is noted while a module's own text is bound.
-#[derive(Debug, Default)]
-pub(crate) struct Sources {
-    pub list: Vec<Source>,
-    /// How often the views and functions that it names use a column themselves.
-    inner: HashMap<ColId, usize>,
-}
-
-impl Sources {
-    /// A view or function is named whose query is this one.
-    pub fn unfolded(&mut self, rel: &Rel) {
-        count_columns(rel, &mut self.inner);
-    }
-}
-
-fn count_columns(rel: &Rel, counts: &mut HashMap<ColId, usize>) {
-    rel.walk_exprs(&mut |expr| {
-        expr.walk(&mut |expr| {
-            if let ExprKind::Col(id) = expr.kind {
-                *counts.entry(id).or_default() += 1;
-            }
-        });
-    });
 }
 
 /// What a view's own text reads, without what the views that it names read; 208 for modules of other kinds.

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use syntax::ast::{self, StatementKind as S};
 use types::{Len, SqlType, Value};
 
-use crate::calls::has_into;
 use crate::context::{Binder, Frame};
 use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::{Names, ObjectName, Settings};
 use crate::routine::Returning;
+use crate::tree::has_into;
 use crate::type_names::{named_type, system_type};
 
 /// Binds a list of statements into a program.

@@ -10,7 +10,6 @@ use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::hints;
 use crate::instead::{Instead, with_locator};
 use crate::ir::*;

@@ -10,7 +10,6 @@ use types::{Len, SqlType};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::ir::*;
 use crate::names::ObjectName;
 

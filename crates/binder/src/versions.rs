@@ -14,18 +14,8 @@ use types::SqlType;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::ir::*;
-
-/// A FOR SYSTEM_TIME whose moments are bound.
-#[derive(Debug, Clone)]
-pub(crate) enum Moments {
-    All,
-    AsOf(Expr),
-    FromTo(Expr, Expr),
-    Between(Expr, Expr),
-    ContainedIn(Expr, Expr),
-}
+use crate::notes::Moments;
 
 impl Binder<'_> {
     /// The moments of a FOR SYSTEM_TIME, as datetime2.

@@ -10,7 +10,6 @@ use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::ir::*;
 use crate::kept;
 
@@ -53,7 +52,7 @@ impl Binder<'_> {
             let columns = source.tables.iter().flat_map(|table| &table.columns);
             let columns = columns.map(|c| (c.name.clone().unwrap_or_default(), c.id));
             let columns = columns.collect();
-            sources.list.push(crate::shape::Source { object_id: definition.object_id, columns });
+            sources.list.push(crate::notes::Source { object_id: definition.object_id, columns });
         }
         if alias.is_none()
             && let Some(table) = source.tables.first_mut()
@@ -140,7 +139,7 @@ impl Binder<'_> {
             return Err(self.error(137, "Must declare the scalar variable."));
         }
         let line = view.name.span.line.max(1);
-        if crate::define::is_temporary(&view.name.name.value) {
+        if crate::names::is_temporary(&view.name.name.value) {
             return Err(BindError::new(
                 4103,
                 15,

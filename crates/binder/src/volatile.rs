@@ -9,8 +9,8 @@ use types::Collation;
 
 use crate::context::{Binder, ScopeColumn};
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::ir::*;
+use crate::scope::Source;
 
 impl Binder<'_> {
     /// A table is read, its columns under these ids.

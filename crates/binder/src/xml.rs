@@ -13,7 +13,6 @@ use xml::{Change, External, Query as XQuery, QueryError};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::functions::{arity, type_of_text};
 use crate::ir::*;
 use crate::methods::Receiver;

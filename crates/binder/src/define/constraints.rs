@@ -3,10 +3,11 @@
 //! Source: SQL documentation, "ALTER TABLE table_constraint".
 
 use super::index::{self, index_options};
-use super::{DefaultFor, Parts, is_private, is_temporary, space};
+use super::{DefaultFor, Parts, space};
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::ir::*;
+use crate::names::{is_private, is_temporary};
 use catalog::{CheckSpec, ForeignKeySpec, KeySpec, RefAction, TableDef};
 use syntax::ast;
 use types::SqlType;

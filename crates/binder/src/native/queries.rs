@@ -199,7 +199,7 @@ impl Walk<'_> {
     fn no_table(&self, written: &ast::ObjectName) -> BindError {
         let name = ObjectName::from(written);
         let line = written.span.line.max(1);
-        if crate::define::is_temporary(&name.name) {
+        if crate::names::is_temporary(&name.name) {
             return refused(12322, "Temporary tables are not supported with", line);
         }
         if name.schema.is_none() || name.database.is_some() {

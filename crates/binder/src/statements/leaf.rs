@@ -154,7 +154,7 @@ impl ProgramBinder<'_> {
                 let alter = b.alter_table(a, self.text)?;
                 StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
             }
-            S::CreateIndex(create) if crate::define::is_private(&create.table.name.value) => {
+            S::CreateIndex(create) if crate::names::is_private(&create.table.name.value) => {
                 b.private_index(create, self.text)?
             }
             S::CreateIndex(create) => {

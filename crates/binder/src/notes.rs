@@ -1,0 +1,131 @@
+//! What a binder notes down of its statement for one part of it to find again.
+//!
+//! Plain data: whoever fills or reads a note says how in a file of his own ([`crate::collate`], [`crate::browse`],
+//! [`crate::shape`], [`crate::versions`], [`crate::recursive`]).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use catalog::TableDef;
+use types::collation::Rule;
+
+use crate::ir::*;
+use crate::scope::ScopeColumn;
+
+/// Columns with a collation of their own.
+pub(crate) type Collated = HashMap<ColId, Label>;
+
+/// The collation of an expression, where it is not just the database's.
+#[derive(Debug, Clone)]
+pub(crate) struct Label {
+    pub rule: Rule,
+    pub name: String,
+    pub explicit: bool,
+    /// Two implicit ones met.
+    pub conflict: Option<String>,
+    /// Its values do not carry the rule.
+    pub bare: bool,
+}
+
+/// A table that is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Base {
+    pub table: Arc<TableDef>,
+    /// The id of its first column; the others follow.
+    pub first: u32,
+    /// When it is not the current one.
+    pub database: Option<Box<str>>,
+}
+
+impl Base {
+    /// The place among the table's columns.
+    pub fn place_of(&self, id: ColId) -> Option<usize> {
+        let place = id.0.checked_sub(self.first)? as usize;
+        (place < self.table.columns.len()).then_some(place)
+    }
+
+    /// The columns that find a row: of the primary key, or of a unique one that has no NULL.
+    pub fn key(&self) -> Vec<usize> {
+        let columns = &self.table.columns;
+        let whole = |key: &[(usize, bool)]| key.iter().all(|(at, _)| !columns[*at].nullable);
+        let primary = self.table.primary_key.iter().map(|key| &key.columns);
+        let private = self.table.unique.iter().map(|key| &key.columns);
+        let usable = |i: &&catalog::IndexDef| i.unique && i.filter.is_none() && !i.disabled;
+        let indexes = self.table.indexes.iter().filter(usable).map(|index| &index.columns);
+        let mut keys = primary.chain(private).chain(indexes).filter(|key| whole(key));
+        keys.next().map_or_else(Vec::new, |key| key.iter().map(|(at, _)| *at).collect())
+    }
+
+    pub fn parts(&self) -> Vec<String> {
+        let name = self.table.name.to_string();
+        if self.table.is_private() {
+            return vec![name];
+        }
+        let database = self.database.iter().map(|name| name.to_string());
+        database.chain([self.table.schema.to_string(), name]).collect()
+    }
+}
+
+/// A table or view that a view's own text reads.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub object_id: i32,
+    /// Its columns and their ids in the query; in what leaves this crate those that the text uses.
+    pub columns: Vec<(String, ColId)>,
+}
+
+/// What is noted while a module's own text is bound.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    pub list: Vec<Source>,
+    /// How often the views and functions that it names use a column themselves.
+    pub inner: HashMap<ColId, usize>,
+}
+
+impl Sources {
+    /// A view or function is named whose query is this one.
+    pub fn unfolded(&mut self, rel: &Rel) {
+        count_columns(rel, &mut self.inner);
+    }
+}
+
+/// Counts how often each column is used.
+pub(crate) fn count_columns(rel: &Rel, counts: &mut HashMap<ColId, usize>) {
+    rel.walk_exprs(&mut |expr| {
+        expr.walk(&mut |expr| {
+            if let ExprKind::Col(id) = expr.kind {
+                *counts.entry(id).or_default() += 1;
+            }
+        });
+    });
+}
+
+/// A FOR SYSTEM_TIME whose moments are bound.
+#[derive(Debug, Clone)]
+pub(crate) enum Moments {
+    All,
+    AsOf(Expr),
+    FromTo(Expr, Expr),
+    Between(Expr, Expr),
+    ContainedIn(Expr, Expr),
+}
+
+/// Levels below the anchor unless OPTION (MAXRECURSION n) says otherwise.
+pub(crate) const MAXRECURSION: u32 = 100;
+
+/// The recursion whose step is being bound.
+pub(crate) struct Recursion {
+    pub name: String,
+    pub columns: Vec<ScopeColumn>,
+    /// References met in the present member.
+    pub used: usize,
+    /// How deep in subqueries the members stand.
+    pub subqueries: usize,
+}
+
+impl Recursion {
+    /// The column belongs to the row that the step goes on from.
+    pub fn has(&self, id: ColId) -> bool {
+        self.columns.iter().any(|c| c.id == id)
+    }
+}

@@ -1,0 +1,86 @@
+//! Questions to a statement's tree that need no names and no types.
+
+use syntax::ast;
+
+/// The INTO of a query's first SELECT.
+pub(crate) fn into_of(body: &ast::QueryBody) -> Option<&ast::SelectInto> {
+    match body {
+        ast::QueryBody::Select(select) => select.into.as_ref(),
+        ast::QueryBody::SetOperation { left, .. } => into_of(left),
+        ast::QueryBody::Nested(inner) => into_of(inner),
+        ast::QueryBody::Values(_) => None,
+    }
+}
+
+/// Is it a SELECT INTO?
+pub(crate) fn has_into(body: &ast::QueryBody) -> bool {
+    into_of(body).is_some()
+}
+
+/// A SELECT over a change.
+pub(crate) struct OverChange<'q> {
+    pub query: &'q ast::Query,
+    pub select: &'q ast::Select,
+    pub change: &'q ast::Statement,
+    pub alias: &'q ast::Ident,
+    pub columns: &'q [ast::Ident],
+}
+
+/// The query as a SELECT whose FROM is a change alone; None of any other.
+pub(crate) fn over_change(query: &ast::Query) -> Option<OverChange<'_>> {
+    let mut body = &query.body;
+    while let ast::QueryBody::Nested(inner) = body {
+        body = inner;
+    }
+    let ast::QueryBody::Select(select) = body else { return None };
+    match &select.from[..] {
+        [ast::TableRef::Changed { change, alias, columns }] => {
+            Some(OverChange { query, select, change, alias, columns })
+        }
+        _ => None,
+    }
+}
+
+/// Is it the word DEFAULT in place of an argument?
+pub(crate) fn is_default(arg: &ast::Expr) -> bool {
+    matches!(&arg.kind, ast::ExprKind::Column(c)
+        if c.qualifier.is_empty() && !c.name.quoted && c.name.value.eq_ignore_ascii_case("default"))
+}
+
+/// Does FROM, at any depth, name the expression?
+pub(crate) fn names_in(body: &ast::QueryBody, name: &str) -> bool {
+    fn in_ref(item: &ast::TableRef, name: &str) -> bool {
+        match item {
+            ast::TableRef::Named { name: n, .. } => n.is_bare(name),
+            ast::TableRef::Join { left, right, .. } => in_ref(left, name) || in_ref(right, name),
+            ast::TableRef::Derived { query, .. } => names_in(&query.body, name),
+            ast::TableRef::Pivot { input, .. }
+            | ast::TableRef::Unpivot { input, .. }
+            | ast::TableRef::Sampled { table: input, .. } => in_ref(input, name),
+            _ => false,
+        }
+    }
+    fn in_expr(e: &ast::Expr, name: &str) -> bool {
+        use ast::ExprKind as K;
+        match &e.kind {
+            K::Exists(query) | K::Subquery(query) => names_in(&query.body, name),
+            K::InSubquery { expr, query, .. } => in_expr(expr, name) || names_in(&query.body, name),
+            K::Quantified { left, query, .. } => in_expr(left, name) || names_in(&query.body, name),
+            K::Unary { expr, .. } => in_expr(expr, name),
+            K::Binary { left, right, .. } => in_expr(left, name) || in_expr(right, name),
+            _ => false,
+        }
+    }
+    match body {
+        ast::QueryBody::Select(s) => s.from.iter().any(|item| in_ref(item, name))
+            || s.filter.as_ref().is_some_and(|e| in_expr(e, name))
+            || s.items.iter().any(
+                |item| matches!(item, ast::SelectItem::Expr { expr, .. } if in_expr(expr, name)),
+            ),
+        ast::QueryBody::SetOperation { left, right, .. } => {
+            names_in(left, name) || names_in(right, name)
+        }
+        ast::QueryBody::Nested(inner) => names_in(inner, name),
+        ast::QueryBody::Values(_) => false,
+    }
+}
