@@ -5,7 +5,8 @@
 
 use crate::create;
 use crate::database_options::{carry_out, note_option, noted, set_option};
-use crate::host::{InstanceHost, catalog_error, engine_error, unknown_database};
+use crate::errors::{catalog_error, engine_error, unknown_database};
+use crate::host::InstanceHost;
 use crate::instance::CloseRefused;
 use catalog::{DatabaseDef, FilegroupDef};
 use executor::SqlError;

@@ -4,8 +4,9 @@
 //! in the middle: an entry made on the way says "offline", not "being created".
 
 use crate::create::check_name;
-use crate::host::{catalog_error, engine_error};
-use crate::instance::{CloseRefused, Instance, absolute, options_of};
+use crate::errors::{catalog_error, engine_error};
+use crate::instance::{CloseRefused, Instance};
+use crate::options::{absolute, decided, options_of};
 use crate::restore::{into_service, shown};
 use catalog::{Catalog, CatalogError, DatabaseDef, DatabaseState, FileDef};
 use engine::Database;
@@ -59,7 +60,7 @@ pub(crate) fn attach(instance: &Arc<Instance>, statement: &CreateDatabase) -> Re
         filegroups: Vec::new(),
         created_unix_ns: clock::unix_ns(),
     };
-    let decided = crate::instance::decided(&instance.server);
+    let decided = decided(&instance.server);
     let options = engine::DbOptions { decided, ..options_of(config, &def) };
     let engine = Database::open(config.fs.clone(), primary, options).map_err(engine_error)?;
     // The names are in its own catalog, the places in its boot record.

@@ -1,6 +1,6 @@
 //! BACKUP DATABASE and BACKUP LOG of an open database.
 
-use crate::host::engine_error;
+use crate::errors::engine_error;
 use crate::instance::Instance;
 use crate::media::{Stats, check_options, closing, device};
 use ::backup::{FileFacts, SetHeader, SetKind};

@@ -4,7 +4,7 @@
 //! data file, 2 the log, further data files count on from 3.
 
 use crate::config::InstanceConfig;
-use crate::instance::absolute;
+use crate::options::absolute;
 use catalog::{DatabaseDef, DatabaseState, FileDef, FilegroupDef};
 use engine::{DataFile, Database, DbFiles};
 use executor::SqlError;

@@ -4,7 +4,7 @@
 //! or refused by name. What is kept stands in [`DatabaseDef::options`], under its name in lower case. Names and values:
 //! "ALTER DATABASE SET options (Transact-SQL)" of SQL Server 2022's documentation.
 
-use crate::host::{catalog_error, engine_error};
+use crate::errors::{catalog_error, engine_error};
 use catalog::{DatabaseDef, StatisticsSwitch};
 use engine::{DelayedDurability, RecoveryModel};
 use executor::SqlError;

@@ -1,15 +1,17 @@
 //! What the interpreter may ask of the instance: whole databases, and the instance's settings.
 
 use crate::create;
+use crate::errors::{catalog_error, engine_error};
 use crate::facts::InstanceFacts;
-use crate::instance::{CloseRefused, Instance, absolute, options_of};
+use crate::instance::{CloseRefused, Instance};
+use crate::options::{absolute, options_of};
 use crate::own_files;
 use crate::system_databases;
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
 use catalog::{CatalogError, DatabaseDef, DatabaseState, ProcedureDef, StatisticsSwitch};
 use device::{File, OpenOptions};
-use engine::{Database, EngineError};
+use engine::Database;
 use executor::{SqlError, SqlMessage};
 use security::{Directory, Password, PasswordHash};
 use session_state::{
@@ -420,24 +422,5 @@ fn too_busy() -> SqlError {
         17189,
         16,
         "The server is evaluating too many passwords at the moment. Try again later.",
-    )
-}
-
-pub(crate) fn catalog_error(error: CatalogError) -> SqlError {
-    SqlError::new(error.number(), error.severity(), error.to_string())
-}
-
-pub(crate) fn engine_error(error: EngineError) -> SqlError {
-    SqlError::new(error.number(), 16, error.to_string())
-}
-
-pub(crate) fn unknown_database(name: &str) -> SqlError {
-    SqlError::new(
-        5011,
-        14,
-        format!(
-            "User does not have permission to alter database '{name}', the database does not exist, \
-             or the database is not in a state that allows access checks."
-        ),
     )
 }

@@ -11,6 +11,7 @@ use crate::ending::Ending;
 use crate::gate::Gate;
 use crate::governor::Governor;
 use crate::logins::Logins;
+use crate::options::{absolute, decided, options_of, system_options};
 use crate::registry::Registered;
 use crate::session::Session;
 use crate::switches::Switches;
@@ -19,10 +20,7 @@ use crate::tracking::Cleanup;
 use crate::watchdog::Watchdog;
 use catalog::{Catalog, DatabaseDef, DatabaseState, ServerCatalog};
 use device::{LockGuard, OpenOptions};
-use engine::{
-    Database, DbFiles, DbOptions, DelayedDurability, EngineError, LogConfig, RecoveryModel,
-    VLF_BYTES_MIN,
-};
+use engine::{Database, DbFiles, DbOptions, EngineError};
 use executor::{MemoryPool, SpillSpace, SqlError, Workspace};
 use interpreter::PlanCache;
 use parking_lot::{Mutex, RwLock};
@@ -31,7 +29,7 @@ use security::Authenticator;
 use session_state::OpenDatabase;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use system_views::{ListenerFacts, SessionFacts};
@@ -39,9 +37,6 @@ use topology::Topology;
 
 /// The first spid of a user's session; lower ones are the instance's own.
 const FIRST_USER_SPID: u16 = 51;
-
-/// Log and pages that `master` needs.
-const MASTER_POOL_BYTES: u64 = 4 << 20;
 
 /// See the file's first line.
 pub struct Instance {
@@ -363,7 +358,7 @@ impl Instance {
                 let trouble = Trouble::of(&error);
                 tell_operator(&def.name, &trouble.why);
                 self.troubles.write().insert(fold(&def.name), trouble);
-                Err(crate::host::engine_error(error))
+                Err(crate::errors::engine_error(error))
             }
         }
     }
@@ -633,15 +628,6 @@ impl Running {
     }
 }
 
-pub(crate) fn system_options() -> DbOptions {
-    DbOptions {
-        log: LogConfig::small(),
-        buffer_pool_bytes: MASTER_POOL_BYTES,
-        checkpoint_log_bytes: 1 << 20,
-        ..DbOptions::default()
-    }
-}
-
 /// Opens a database of the list.
 fn open_database(
     config: &InstanceConfig,
@@ -662,12 +648,6 @@ fn open_database(
     Ok(OpenDatabase { id: def.database_id as u16, name: def.name.to_string(), engine, catalog })
 }
 
-/// Who knows how transactions ended that a crash found prepared.
-pub(crate) fn decided(server: &Arc<ServerCatalog>) -> Option<engine::Decided> {
-    let server = server.clone();
-    Some(engine::Decided(Arc::new(move |transaction| server.is_decided(transaction))))
-}
-
 /// What the server's log says of a database that stays closed.
 fn tell_operator(name: &str, why: &str) {
     if !runtime::sim::active() {
@@ -679,66 +659,6 @@ fn tell_operator(name: &str, why: &str) {
              order and say ALTER DATABASE [{name}] SET ONLINE, or restore it from a backup."
         );
     }
-}
-
-/// The engine's options for a user database.
-pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) -> DbOptions {
-    let said = |name: &str| noted(def, name);
-    DbOptions {
-        log: log_of(config, &def.log),
-        buffer_pool_bytes: pool_bytes(config),
-        memory_nodes: crate::memory::nodes(config),
-        large_pages: config.trace_flags.contains(&crate::trace_flags::LARGE_PAGES),
-        lock_pages: config.lock_pages,
-        checkpoint_log_bytes: config.checkpoint_log_bytes,
-        delayed_durability: match said("delayed_durability") {
-            Some("ALLOWED") => DelayedDurability::Allowed,
-            Some("FORCED") => DelayedDurability::Forced,
-            _ => DelayedDurability::Disabled,
-        },
-        recovery_model: match said("recovery") {
-            Some("FULL") => RecoveryModel::Full,
-            Some("BULK_LOGGED") => RecoveryModel::BulkLogged,
-            _ => RecoveryModel::Simple,
-        },
-        read_committed_snapshot: said("read_committed_snapshot") != Some("OFF"),
-        allow_snapshot_isolation: said("allow_snapshot_isolation") != Some("OFF"),
-        recovery_tasks: crate::recovering::tasks(config),
-        ..DbOptions::default()
-    }
-}
-
-/// Bytes of the next database's pool: those of all databases together have five quarters of what the first may have,
-/// and each a little more than nothing.
-fn pool_bytes(config: &InstanceConfig) -> u64 {
-    let most = config.buffer_pool_bytes;
-    if config.memory_bytes.is_none() {
-        return most;
-    }
-    let left = (most / 4 * 5).saturating_sub(runtime::memory::aside_bytes());
-    most.min(left / 5 * 4).max(16 << 20)
-}
-
-/// The log of a database, as long as its definition has it. A log with a MAXSIZE has at least four virtual log files
-/// below that, so that space comes back while some of it is in use.
-fn log_of(config: &InstanceConfig, def: &catalog::FileDef) -> LogConfig {
-    let mut log = config.log.clone();
-    if let Some(max) = def.max_bytes {
-        // In units of the least that they may have; one is for the file's headers.
-        let units = (max / VLF_BYTES_MIN).saturating_sub(1) / 4;
-        log.vlf_bytes = (units.max(1) * VLF_BYTES_MIN).min(log.vlf_bytes);
-        log.max_bytes = Some(max);
-    }
-    if def.size_bytes > 0 || def.max_bytes.is_some() {
-        let bytes = def.size_bytes.min(def.max_bytes.unwrap_or(u64::MAX));
-        log.initial_vlfs = (bytes / log.vlf_bytes).clamp(2, 1 << 16) as u32;
-    }
-    log
-}
-
-/// Relative paths are below the data folder.
-pub(crate) fn absolute(data_dir: &Path, path: &str) -> PathBuf {
-    data_dir.join(path)
 }
 
 /// Database names ignore case.

@@ -3,7 +3,7 @@
 //! Promise: what is refused changes nothing, but that a file for which the disk had no room may be longer than it was.
 
 use crate::create::{max_bytes_of, max_size_error, name_in_use};
-use crate::host::{catalog_error, engine_error};
+use crate::errors::{catalog_error, engine_error};
 use catalog::{DatabaseDef, same_name};
 use engine::EngineError;
 use executor::SqlError;

@@ -7,7 +7,8 @@
 //! process was told to keep to itself ([`InstanceConfig::private_files`]). SQL Server answers as its system does for a
 //! file that another process has open; ours says that access is denied.
 
-use crate::instance::{Instance, absolute};
+use crate::instance::Instance;
+use crate::options::absolute;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -8,9 +8,10 @@
 
 use crate::create::{self, check_name};
 use crate::database_options::{note_option, noted};
-use crate::host::{catalog_error, engine_error};
-use crate::instance::{CloseRefused, Instance, absolute, options_of};
+use crate::errors::{catalog_error, engine_error};
+use crate::instance::{CloseRefused, Instance};
 use crate::media::{Stats, backup_error, check_options, closing, device, moment_us};
+use crate::options::{absolute, options_of};
 use crate::own_files;
 use ::backup::{FileFacts, Media, SetEnd, SetHeader, SetKind};
 use catalog::{Catalog, DatabaseDef, DatabaseState, FileDef, FilegroupDef};

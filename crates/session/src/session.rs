@@ -42,7 +42,7 @@ struct Deciding(Arc<catalog::ServerCatalog>);
 
 impl session_state::Decisions for Deciding {
     fn decide(&self, transaction: u128) -> Result<(), executor::SqlError> {
-        self.0.decide(transaction).map_err(crate::host::catalog_error)
+        self.0.decide(transaction).map_err(crate::errors::catalog_error)
     }
 
     fn decided_everywhere(&self, transaction: u128) {

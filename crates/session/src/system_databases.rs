@@ -5,8 +5,8 @@
 
 use crate::Instance;
 use crate::create;
-use crate::instance::system_options;
 use crate::msdb;
+use crate::options::system_options;
 use catalog::{Catalog, DatabaseDef, DatabaseState, FileDef, FilegroupDef};
 use engine::Database;
 use session_state::OpenDatabase;

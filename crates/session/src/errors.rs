@@ -1,0 +1,25 @@
+//! What the engine and the catalog answer, as errors of a session.
+
+use catalog::CatalogError;
+use engine::EngineError;
+use executor::SqlError;
+
+pub(crate) fn catalog_error(error: CatalogError) -> SqlError {
+    SqlError::new(error.number(), error.severity(), error.to_string())
+}
+
+pub(crate) fn engine_error(error: EngineError) -> SqlError {
+    SqlError::new(error.number(), 16, error.to_string())
+}
+
+/// 5011.
+pub(crate) fn unknown_database(name: &str) -> SqlError {
+    SqlError::new(
+        5011,
+        14,
+        format!(
+            "User does not have permission to alter database '{name}', the database does not exist, \
+             or the database is not in a state that allows access checks."
+        ),
+    )
+}
