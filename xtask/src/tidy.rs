@@ -8,10 +8,12 @@
 //! - The files of a crate stand in no more circles than they did (`circles.rs`).
 //! - A number that a site raises is in the list of messages (`messages.rs`).
 //! - Threads, clocks and files have one door each, and who goes around it is named with the reason (`doors.rs`).
+//! - What we build on is under a licence that allows it, and docs/dependencies.md says why it is there (`licences.rs`).
 //! - ARCHITECTURE's table says what the manifests say, and links in the docs lead somewhere (`pages.rs`).
 
 mod circles;
 mod doors;
+mod licences;
 mod messages;
 mod pages;
 
@@ -47,6 +49,7 @@ pub fn check() -> Result<(), Failure> {
     }
     pages::floors(&root, &manifests, &mut problems);
     pages::links(&root, &mut problems);
+    licences::check(&root, &mut problems)?;
     if problems.is_empty() {
         println!("xtask: the house is tidy: {} crates passed", manifests.len());
         return Ok(());

@@ -17,7 +17,7 @@ const CALLS: &[&str] = &[
     "refused(",
     "misplaced(",
     "invalid(",
-    "file_error(",
+    "load_error(",
     "unfit(",
 ];
 
