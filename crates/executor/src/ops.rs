@@ -13,6 +13,7 @@ mod exact;
 mod exchange;
 mod fold;
 mod frame;
+mod group_table;
 mod grouping;
 mod grouping_sets;
 mod hash;
@@ -45,6 +46,8 @@ use crate::batch::Batch;
 use crate::columns::Columns;
 use crate::cx::Cx;
 use crate::message::SqlError;
+use group_table::GroupTable;
+use grouping::Grouping;
 use join_filter::JoinFilter;
 use planner::{AggStrategy, Node, Op};
 
@@ -69,6 +72,22 @@ pub(crate) trait Operator {
     fn next_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
         let _ = (cx, out);
         stdx::fatal!("rows are asked for as columns of who has none")
+    }
+    /// Has its rows grouped where they are made, if that can be: from then on there are groups, by
+    /// [`Operator::next_groups`], and no rows, until `rewind`. Asked before anything else.
+    fn group_by(
+        &mut self,
+        grouping: &Grouping<'_>,
+        scalar: bool,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        let _ = (grouping, scalar, cx);
+        Ok(false)
+    }
+    /// The next of them; some may come several times.
+    fn next_groups(&mut self, cx: &mut Cx<'_>) -> Result<Option<GroupTable>, SqlError> {
+        let _ = cx;
+        Ok(None)
     }
     /// From now on rows that do not pass the filter may be left out: whoever asks has no use for them. None: all are
     /// wanted again. Who does not know how does nothing.
@@ -108,8 +127,14 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
             let needed = slots::of_exprs(exprs.iter(), input.types.len());
             Box::new(project::Project::new(build_for(input, Some(&needed)), exprs))
         }
-        Op::Gather { input, maxdop, forced, cost } => {
-            let spec = exchange::Spec { input, maxdop: *maxdop, forced: *forced, cost: *cost };
+        Op::Gather { input, maxdop, forced, cost, groups } => {
+            let spec = exchange::Spec {
+                input,
+                maxdop: *maxdop,
+                forced: *forced,
+                cost: *cost,
+                groups: *groups,
+            };
             Box::new(exchange::Gather::new(spec, needed))
         }
         Op::Fold { input, keys } => {

@@ -137,6 +137,8 @@ pub enum Op {
         forced: bool,
         /// What the input costs, in SQL Server's unit.
         cost: f64,
+        /// The grouping above may be done by the branches, each for its rows: all that it asks can be asked anywhere.
+        groups: bool,
     },
     /// Equal rows, by the slots `keys`, folded into fewer; one more slot, the last, says for how many rows each stands.
     /// The other slots are NULL.

@@ -232,6 +232,7 @@ fn gather_below(node: &mut Node, branches: Branches) {
         Op::NestedLoops { .. } | Op::Recursive { .. } | Op::Top { .. } => return,
         _ => false,
     };
+    let groups = groups_anywhere(&node.op);
     let adaptive = matches!(node.op, Op::HashJoin { seeks: Some(_), .. });
     for (i, input) in node.inputs_mut().into_iter().enumerate() {
         // So does what an adaptive join seeks for each row.
@@ -244,13 +245,20 @@ fn gather_below(node: &mut Node, branches: Branches) {
                 let (types, rows) = (input.types.clone(), input.rows);
                 let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
                 let below = Box::new(std::mem::replace(input, empty));
-                let op = Op::Gather { input: below, maxdop, forced, cost };
+                let op = Op::Gather { input: below, maxdop, forced, cost, groups };
                 *input = Node { op, types, rows };
             }
         } else {
             gather_below(input, branches);
         }
     }
+}
+
+/// A grouping whose parts can be made anywhere and put together.
+fn groups_anywhere(op: &Op) -> bool {
+    let Op::Aggregate { group, aggs, sets: None, .. } = op else { return false };
+    let plain = aggs.iter().all(|agg| !agg.distinct && agg.joining.is_none());
+    plain && group.iter().chain(aggs.iter().filter_map(|agg| agg.arg.as_ref())).all(runs_anywhere)
 }
 
 /// A table read, with what can be done to its rows one by one.

@@ -80,6 +80,9 @@ const QUERIES: &[&str] = &[
     "SELECT t, COUNT(*), COUNT(v), MAX(id) FROM a GROUP BY t",
     "SELECT id, COUNT(DISTINCT v), SUM(d) FROM a GROUP BY id",
     "SELECT v, COUNT(*) FROM a GROUP BY v",
+    "SELECT id / 3, CHECKSUM_AGG(v), MAX(t), MIN(pad), SUM(CAST(v AS money)), COUNT_BIG(*), ROUND(STDEV(v), 6) FROM a GROUP BY
+     id / 3",
+    "SELECT MIN(t), MAX(d), AVG(CAST(v AS float)), COUNT_BIG(*), CHECKSUM_AGG(id) FROM a",
     "SELECT COUNT(*), COUNT(k), SUM(v) FROM a WHERE v < 50",
     "SELECT b.g, COUNT(*), COUNT(a.t), SUM(a.v), AVG(a.v), MIN(a.v), COUNT(DISTINCT a.v) FROM a JOIN b ON a.k = b.k GROUP BY
      b.g",

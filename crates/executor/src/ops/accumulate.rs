@@ -222,6 +222,63 @@ impl Accumulator {
         Ok(())
     }
 
+    /// What it has taken, as a value to be written; see [`Accumulator::restored`]. Not for DISTINCT and joined ones.
+    pub fn stored(&self) -> Value {
+        let mut bytes = Vec::with_capacity(24);
+        match &self.state {
+            State::Extreme(best) => return best.clone(),
+            State::Count(n) => bytes.extend(n.to_le_bytes()),
+            State::Exact { sum, count } => {
+                bytes.extend(sum.to_le_bytes());
+                bytes.extend(count.to_le_bytes());
+            }
+            State::Approximate { sum, count } => {
+                bytes.extend(sum.to_le_bytes());
+                bytes.extend(count.to_le_bytes());
+            }
+            State::Checksum(sum) => bytes.extend(sum.iter().flat_map(|sum| sum.to_le_bytes())),
+            State::Moments { count, mean, squares } => {
+                bytes.extend(count.to_le_bytes());
+                bytes.extend(mean.to_le_bytes());
+                bytes.extend(squares.to_le_bytes());
+            }
+            State::Joined(_) => stdx::fatal!("joined values are not grouped in parts"),
+        }
+        Value::binary(&bytes)
+    }
+
+    /// The one whose value was written.
+    pub fn restored(spec: &Spec, stored: &Value) -> Accumulator {
+        let mut made = Accumulator::new(spec);
+        if let State::Extreme(best) = &mut made.state {
+            *best = stored.clone();
+            return made;
+        }
+        let Value::Binary(bytes) = stored else { stdx::fatal!("a state was written otherwise") };
+        let mut rest: &[u8] = bytes;
+        match &mut made.state {
+            State::Count(n) => *n = i64::from_le_bytes(next(&mut rest)),
+            State::Exact { sum, count } => {
+                *sum = i128::from_le_bytes(next(&mut rest));
+                *count = i64::from_le_bytes(next(&mut rest));
+            }
+            State::Approximate { sum, count } => {
+                *sum = f64::from_le_bytes(next(&mut rest));
+                *count = i64::from_le_bytes(next(&mut rest));
+            }
+            State::Checksum(sum) => {
+                *sum = (!rest.is_empty()).then(|| i32::from_le_bytes(next(&mut rest)));
+            }
+            State::Moments { count, mean, squares } => {
+                *count = i64::from_le_bytes(next(&mut rest));
+                *mean = f64::from_le_bytes(next(&mut rest));
+                *squares = f64::from_le_bytes(next(&mut rest));
+            }
+            State::Extreme(_) | State::Joined(_) => {}
+        }
+        made
+    }
+
     /// Takes a value.
     pub fn add(&mut self, spec: &Spec, value: &Value) -> Result<(), SqlError> {
         if value.is_null() {
@@ -300,6 +357,15 @@ impl Accumulator {
             }
         }
     }
+}
+
+/// The next bytes of a state.
+fn next<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
+    let Some((bytes, more)) = rest.split_first_chunk() else {
+        stdx::fatal!("a state was written otherwise")
+    };
+    *rest = more;
+    *bytes
 }
 
 /// A number in units of its scale.

@@ -10,20 +10,26 @@
 //! statement, or nobody wanting more rows stops all; none outlives this operator. Where the statement's transaction has
 //! changed rows, or reads by locks, or the server has but one processor for it, the input runs here.
 //!
+//! Where a grouping takes the rows, branches group theirs first and hand over tables of groups ([`groups`]).
+//!
 //! Waits: a branch with no room for its batch is in CXPACKET, this task without a batch in CXCONSUMER.
 
+mod environment;
+mod groups;
+
 use super::Operator;
+use super::group_table::GroupTable;
+use super::grouping::Grouping;
 use super::join_filter::JoinFilter;
 use super::simple::Source;
 use crate::batch::{BATCH_ROWS, Batch};
 use crate::columns::{Columns, Kind};
-use crate::cx::{Cx, Environment, Lent, cancelled};
+use crate::cx::{Cx, Lent, cancelled};
 use crate::error::engine_error;
 use crate::message::SqlError;
 use crate::warnings::Warnings;
-use crate::workspace::Workspace;
-use binder::ir::{FuncId, SysVar, SystemView};
-use catalog::TableDef;
+use environment::BranchEnvironment;
+use groups::Grouped;
 use parking_lot::Mutex;
 use planner::{Node, Op, Scan};
 use runtime::task::{self, Waker};
@@ -47,6 +53,8 @@ pub(super) struct Spec<'p> {
     pub maxdop: u32,
     pub forced: bool,
     pub cost: f64,
+    /// A grouping above may be done by the branches.
+    pub groups: bool,
 }
 
 pub(super) struct Gather<'p> {
@@ -56,6 +64,8 @@ pub(super) struct Gather<'p> {
     filters: Vec<JoinFilter>,
     /// Slots that somebody above reads; None: all.
     needed: Option<Vec<bool>>,
+    /// The grouping that branches are to do.
+    grouped: Option<Arc<Grouped>>,
 }
 
 enum State<'p> {
@@ -91,12 +101,15 @@ struct Exchange {
     needed: Option<Vec<bool>>,
     /// Whoever takes rows has a use for columns.
     by_column: bool,
+    /// Branches group their rows, and hand over groups.
+    grouped: Option<Arc<Grouped>>,
 }
 
 /// What passes at a time.
 enum Piece {
     Rows(Batch),
     Columns(Columns),
+    Groups(GroupTable),
 }
 
 #[derive(Default)]
@@ -159,6 +172,7 @@ impl Exchange {
                         Piece::Columns(_) => {
                             Piece::Columns(queue.empty_columns.pop().unwrap_or_default())
                         }
+                        Piece::Groups(_) => Piece::Groups(GroupTable::default()),
                     };
                     if let Piece::Rows(batch) = &mut empty {
                         // Whoever used it before may have wanted few rows.
@@ -216,7 +230,7 @@ impl Exchange {
                     match used.replace(piece) {
                         Some(Piece::Rows(batch)) => queue.empty.push(batch),
                         Some(Piece::Columns(columns)) => queue.empty_columns.push(columns),
-                        None => {}
+                        Some(Piece::Groups(_)) | None => {}
                     }
                     queue.producers.drain(..).for_each(|w| w.wake());
                     return Ok(true);
@@ -283,7 +297,7 @@ impl<'p> Gather<'p> {
     /// `needed`: the slots that somebody above reads; None: all.
     pub fn new(spec: Spec<'p>, needed: Option<&[bool]>) -> Self {
         let needed = needed.map(<[bool]>::to_vec);
-        Gather { spec, state: State::Start, filters: Vec::new(), needed }
+        Gather { spec, state: State::Start, filters: Vec::new(), needed, grouped: None }
     }
 
     /// Starts branches, if there are to be any.
@@ -337,6 +351,7 @@ impl<'p> Gather<'p> {
             filters: OnceLock::new(),
             needed: self.needed.clone(),
             by_column,
+            grouped: self.grouped.clone(),
         });
         if !self.filters.is_empty() {
             let _ = exchange.filters.set(self.filters.clone());
@@ -431,7 +446,10 @@ impl Branch {
             cx.params = params;
             cx.keep().parts = Some(parts);
             cx.begin_branch(self.grant, self.now_unix_ns);
-            let result = run_branch(&node, &exchange, &mut cx);
+            let result = match &exchange.grouped {
+                Some(grouped) => groups::run(&node, &exchange, grouped, &mut cx),
+                None => run_branch(&node, &exchange, &mut cx),
+            };
             ending.1 = Some(result);
             cx.lent()
         };
@@ -455,6 +473,7 @@ fn run_branch(node: &Node, exchange: &Exchange, cx: &mut Cx<'_>) -> Result<(), S
         let more = match &mut piece {
             Piece::Rows(batch) => operator.next(cx, batch)?,
             Piece::Columns(columns) => operator.next_columns(cx, columns)?,
+            Piece::Groups(_) => stdx::fatal!("a branch that gives rows has made groups"),
         };
         if !more {
             break;
@@ -519,6 +538,7 @@ impl Operator for Gather<'_> {
         let mut piece = Some(Piece::Columns(std::mem::take(out)));
         let more = self.take(&mut piece, cx)?;
         match piece {
+            Some(Piece::Groups(_)) => stdx::fatal!("groups come to who asks for rows"),
             Some(Piece::Columns(columns)) => *out = columns,
             // A branch that had none.
             Some(Piece::Rows(batch)) => {
@@ -552,11 +572,38 @@ impl Operator for Gather<'_> {
         more
     }
 
+    fn group_by(
+        &mut self,
+        grouping: &Grouping<'_>,
+        scalar: bool,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        if !self.spec.groups || !matches!(self.state, State::Start) {
+            return Ok(false);
+        }
+        self.grouped = Grouped::of(grouping, scalar).map(Arc::new);
+        if self.grouped.is_some() {
+            self.begin(true, cx)?;
+        }
+        Ok(self.grouped.is_some() && matches!(self.state, State::Branches(_)))
+    }
+
+    fn next_groups(&mut self, cx: &mut Cx<'_>) -> Result<Option<GroupTable>, SqlError> {
+        let mut piece = None;
+        self.take(&mut piece, cx)?;
+        match piece {
+            Some(Piece::Groups(groups)) => Ok(Some(groups)),
+            Some(_) => stdx::fatal!("rows come to who asks for groups"),
+            None => Ok(None),
+        }
+    }
+
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         if let State::Branches(branches) = &mut self.state {
             branches.end(Some(cx))?;
         }
         self.state = State::Start;
+        self.grouped = None;
         Ok(())
     }
 
@@ -572,83 +619,5 @@ impl Operator for Gather<'_> {
             }
             _ => {}
         }
-    }
-}
-
-/// What an expression of a branch may ask: next to nothing, as the planner has seen to.
-struct BranchEnvironment {
-    workspace: Arc<Workspace>,
-    session: u32,
-    /// Whose turns its own are.
-    group: usize,
-    database: String,
-    date_style: i32,
-    language: u8,
-    date_first: u8,
-    arithmetic_yields_null: bool,
-    cuts_text: bool,
-    private: PrivateTables,
-    warnings: Warnings,
-}
-
-fn not_here() -> SqlError {
-    SqlError::unsupported("a question to the session in a branch of a parallel plan")
-}
-
-impl Environment for BranchEnvironment {
-    fn system_variable(&mut self, _: SysVar) -> Value {
-        Value::Null
-    }
-
-    fn session_function(&mut self, _: FuncId, _: &[Value]) -> Result<Value, SqlError> {
-        Err(not_here())
-    }
-
-    fn view_rows(&mut self, _: &SystemView, _: &[Value]) -> Result<Vec<Vec<Value>>, SqlError> {
-        Err(not_here())
-    }
-
-    fn next_identity(&mut self, _: &TableDef) -> Result<i64, SqlError> {
-        Err(not_here())
-    }
-
-    fn private(&mut self) -> &mut PrivateTables {
-        &mut self.private
-    }
-
-    fn database_name(&self) -> String {
-        self.database.clone()
-    }
-
-    fn workspace(&self) -> Option<Arc<Workspace>> {
-        Some(self.workspace.clone())
-    }
-
-    fn session(&self) -> u32 {
-        self.session
-    }
-
-    fn date_style(&self) -> i32 {
-        self.date_style
-    }
-
-    fn language(&self) -> u8 {
-        self.language
-    }
-
-    fn date_first(&self) -> u8 {
-        self.date_first
-    }
-
-    fn arithmetic_yields_null(&self) -> bool {
-        self.arithmetic_yields_null
-    }
-
-    fn cuts_text(&self) -> bool {
-        self.cuts_text
-    }
-
-    fn warn(&mut self, warnings: Warnings) {
-        self.warnings.add(warnings);
     }
 }

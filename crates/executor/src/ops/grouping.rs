@@ -16,20 +16,20 @@ use std::cell::Cell;
 use types::Value;
 
 /// What all forms share.
-pub(super) struct Grouping<'p> {
-    pub group: &'p [Expr],
-    pub aggs: &'p [Agg],
-    pub specs: Vec<Spec>,
-    pub encoder: KeyEncoder,
+pub(crate) struct Grouping<'p> {
+    pub(super) group: &'p [Expr],
+    pub(super) aggs: &'p [Agg],
+    pub(super) specs: Vec<Spec>,
+    pub(super) encoder: KeyEncoder,
     /// The slot that says how many rows a row stands for.
-    pub weight: Option<u32>,
+    pub(super) weight: Option<u32>,
 }
 
 /// About what a state takes, in bytes.
 pub(super) const STATE_BYTES: usize = size_of::<Accumulator>();
 
 impl<'p> Grouping<'p> {
-    pub fn new(group: &'p [Expr], aggs: &'p [Agg]) -> Self {
+    pub(super) fn new(group: &'p [Expr], aggs: &'p [Agg]) -> Self {
         let spec = |agg: &Agg| Spec {
             func: agg.func,
             distinct: agg.distinct,
@@ -47,12 +47,17 @@ impl<'p> Grouping<'p> {
     }
 
     /// Slots of the rows that it gives.
-    pub fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.group.len() + self.aggs.len()
     }
 
     /// The row's group as bytes, into `key`.
-    pub fn key(&self, row: &[Value], key: &mut Vec<u8>, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+    pub(super) fn key(
+        &self,
+        row: &[Value],
+        key: &mut Vec<u8>,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
         key.clear();
         for (i, expr) in self.group.iter().enumerate() {
             let value = operand(expr, row, cx)?;
@@ -61,13 +66,13 @@ impl<'p> Grouping<'p> {
         Ok(())
     }
 
-    pub fn fresh(&self) -> impl Iterator<Item = Accumulator> {
+    pub(super) fn fresh(&self) -> impl Iterator<Item = Accumulator> {
         self.specs.iter().map(Accumulator::new)
     }
 
     /// Takes a row. The memory counted for what is kept of it.
     #[inline]
-    pub fn add(
+    pub(super) fn add(
         &self,
         accumulators: &mut [Accumulator],
         row: &[Value],
@@ -78,7 +83,7 @@ impl<'p> Grouping<'p> {
 
     /// The same for a row of a batch whose arguments may have been computed.
     #[inline]
-    pub fn add_at(
+    pub(super) fn add_at(
         &self,
         accumulators: &mut [Accumulator],
         row: &[Value],
@@ -113,7 +118,7 @@ impl<'p> Grouping<'p> {
     }
 
     /// Warns of NULLs that were passed over since it was called last.
-    pub fn warn(&self, cx: &mut Cx<'_>) {
+    pub(super) fn warn(&self, cx: &mut Cx<'_>) {
         let mut nulls = false;
         for (agg, spec) in self.aggs.iter().zip(&self.specs) {
             nulls |= spec.passed_null.take() && agg.warns;
@@ -153,7 +158,7 @@ impl<'p> Grouping<'p> {
     }
 
     /// Groups that nobody above has a use for need none of their rows.
-    pub fn narrow(&self, input: &mut Source<'p>, filter: Option<&JoinFilter>) {
+    pub(super) fn narrow(&self, input: &mut Source<'p>, filter: Option<&JoinFilter>) {
         let Some(filter) = filter else { return input.narrow(None) };
         if let Some(below) = filter.below(self.group) {
             input.narrow(Some(&below));
@@ -161,7 +166,7 @@ impl<'p> Grouping<'p> {
     }
 
     /// Appends the row of a group.
-    pub fn emit(
+    pub(super) fn emit(
         &self,
         keys: &[Value],
         accumulators: &[Accumulator],
@@ -191,13 +196,13 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub fn new(aggs: &[Agg]) -> Arguments {
+    pub(super) fn new(aggs: &[Agg]) -> Arguments {
         let all: Vec<Option<Exact>> = aggs.iter().map(exact_argument).collect();
         Arguments { ready: vec![false; all.len()], all }
     }
 
     /// Computes those of a batch.
-    pub fn load(&mut self, batch: &Batch) {
+    pub(super) fn load(&mut self, batch: &Batch) {
         for (exact, ready) in self.all.iter_mut().zip(&mut self.ready) {
             *ready = exact.as_mut().is_some_and(|exact| exact.load(batch));
         }

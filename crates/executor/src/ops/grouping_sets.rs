@@ -6,7 +6,7 @@
 
 use super::Operator;
 use super::accumulate::Accumulator;
-use super::aggregate::GROUPS_MIN;
+use super::group_table::GROUPS_MIN;
 use super::grouping::{Grouping, STATE_BYTES};
 use super::put_off::PutOff;
 use super::simple::Source;
