@@ -8,13 +8,7 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::{LostSynonym, ObjectName};
-use crate::recursive::names_in;
-
-/// A bound source and what names can find in it.
-pub(crate) struct Source {
-    pub rel: Rel,
-    pub tables: Vec<ScopeTable>,
-}
+use crate::tree::names_in;
 
 impl Binder<'_> {
     /// The whole FROM clause; one row of nothing when empty.
@@ -111,6 +105,11 @@ impl Binder<'_> {
                 if name.is_bare(crate::OPENXML) =>
             {
                 self.openxml(name, args, schema, alias.as_ref(), columns)
+            }
+            ast::TableRef::Function { name, args, alias, columns, .. }
+                if name.is_bare(crate::OPENROWSET) =>
+            {
+                self.openrowset(name, args, alias.as_ref(), columns)
             }
             ast::TableRef::Function { name, args, alias, columns, .. } => {
                 if (name.name.is("nodes") || name.name.value.starts_with('.'))
@@ -278,7 +277,7 @@ impl Binder<'_> {
             if self.moments.is_some()
                 && matches!(table.temporal, catalog::Temporal::Versioned { .. })
             {
-                let moments = self.moments.clone().unwrap_or(crate::versions::Moments::All);
+                let moments = self.moments.clone().unwrap_or(crate::notes::Moments::All);
                 let mut source = self.versions(table, alias, hints, &moments)?;
                 if alias.is_none() {
                     source.tables[0].shown = name.to_string();
@@ -462,7 +461,7 @@ impl Binder<'_> {
             .map(|(e, ty)| {
                 // DEFAULT stands for NULL in all of them.
                 let bound = match &e.kind {
-                    _ if crate::routine::is_default(e) => Expr::constant(types::Value::Null, ty),
+                    _ if crate::tree::is_default(e) => Expr::constant(types::Value::Null, ty),
                     _ => self.expr(e)?,
                 };
                 self.coerce(bound, ty, CastMode::Implicit)

@@ -1,17 +1,46 @@
-//! Table-valued functions of the language: STRING_SPLIT and GENERATE_SERIES.
+//! Table-valued functions of the language: STRING_SPLIT, GENERATE_SERIES, and a whole file by OPENROWSET(BULK).
 //!
-//! Sources: "STRING_SPLIT (Transact-SQL)", "GENERATE_SERIES (Transact-SQL)".
+//! Sources: "STRING_SPLIT (Transact-SQL)", "GENERATE_SERIES (Transact-SQL)", "OPENROWSET BULK (Transact-SQL)".
 
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::functions::constant_i64;
 use crate::ir::*;
 
+/// The name of the system view that OPENROWSET(BULK ..., SINGLE_...) is to whoever fills it. Its arguments: the path, the word,
+/// and the code page, empty where none is said.
+pub const OPENROWSET: &str = "openrowset";
+
 impl Binder<'_> {
+    /// A file as one row of one column, BulkColumn.
+    #[inline(never)]
+    pub(crate) fn openrowset(
+        &mut self,
+        name: &ast::ObjectName,
+        args: &[ast::Expr],
+        alias: Option<&ast::Ident>,
+        renamed: &[ast::Ident],
+    ) -> Result<Source> {
+        let bound = args.iter().map(|e| self.expr(e)).collect::<Result<Vec<Expr>>>()?;
+        let word = match bound.get(1).map(|word| &word.kind) {
+            Some(ExprKind::Const(word)) => word.as_str().unwrap_or(""),
+            _ => "",
+        };
+        let ty = match word {
+            "SINGLE_CLOB" => SqlType::VarChar(Len::Max),
+            "SINGLE_NCLOB" => SqlType::NVarChar(Len::Max),
+            _ => SqlType::VarBinary(Len::Max),
+        };
+        let columns = vec![SystemColumn { name: "BulkColumn".into(), ty, nullable: true }];
+        let params = Some(bound.iter().map(|e| e.ty).collect());
+        let name_of = OPENROWSET.into();
+        let view = SystemView { name: name_of, database: None, columns, params, function: None };
+        self.system(std::sync::Arc::new(view), bound, name, alias, renamed)
+    }
+
     /// The function of that name; none when it is not one of these.
     #[inline(never)]
     pub fn language_function(

@@ -378,6 +378,9 @@ impl Environment for SessionEnvironment<'_> {
             let text = |i: usize| args.get(i).and_then(Value::as_str).unwrap_or("");
             return Ok(self.machine.described_rows(self.state, self.host, text(0), text(1)));
         }
+        if view.name == binder::OPENROWSET {
+            return crate::bulk_rowset::rows(self.state, self.host, args);
+        }
         let mut rows = self.host.view_rows(view, args, self.state)?;
         // Without VIEW SERVER STATE a session sees its own row of some.
         if self.state.identity.is_limited()

@@ -19,11 +19,11 @@ pub struct SyntaxError {
 pub(crate) type ParseResult<T> = Result<T, Box<SyntaxError>>;
 
 impl SyntaxError {
-    /// 15, but for what SQL Server tells of rows of VALUES, of change tracking, of INSERT BULK and of a reading that was
+    /// 15, but for what SQL Server tells of rows of VALUES, of files as rows, of change tracking, of INSERT BULK and of a reading that was
     /// stopped.
     pub fn severity(&self) -> u8 {
         match self.number {
-            428 | 10_709 | 22101..=22116 | runtime::task::CANCELLED => 16,
+            428 | 491 | 10_709 | 22101..=22116 | runtime::task::CANCELLED => 16,
             701 => 17,
             _ => 15,
         }

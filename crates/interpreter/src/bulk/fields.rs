@@ -4,11 +4,9 @@ use super::Column;
 use bulk_file::{
     CodePage, Csv, Field, FormatError, Storage, Window, native_prefix, read_format, terminator,
 };
-use device::File;
-use executor::{Reach, SqlError};
-use session_state::Host;
+use executor::SqlError;
+use session_state::{Host, load_error, open_to_load};
 use std::io;
-use std::sync::Arc;
 use syntax::ast::BulkInsert;
 use types::SqlType;
 
@@ -60,8 +58,8 @@ pub(super) fn described(
     path: &str,
     columns: &[Column],
 ) -> Result<(Vec<Field>, Vec<Option<usize>>), SqlError> {
-    let file = open(host, path, 3)?;
-    let read = |e: io::Error| file_error(4862, "read", path, &e);
+    let file = open_to_load(host, path, 3)?;
+    let read = |e: io::Error| load_error(4862, "read", path, &e);
     let bytes = Window::whole(file, FORMAT_BYTES_MAX).map_err(read)?;
     let bytes = bytes.ok_or_else(|| format_error(path, FormatError::Count))?;
     let text = String::from_utf8_lossy(&bytes);
@@ -120,30 +118,9 @@ fn longest(column: &Column) -> usize {
     if column.ty.is_max() { i32::MAX as usize } else { FIELD_BYTES_MAX }
 }
 
-fn open(host: &mut dyn Host, path: &str, state: u8) -> Result<Arc<dyn File>, SqlError> {
-    host.open_file(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            let text = format!(
-                "Cannot bulk load. The file \"{path}\" does not exist or you don't have file access rights."
-            );
-            SqlError::new(4860, 16, text).with_state(state).with_reach(Reach::Scope)
-        }
-        _ => file_error(4861, "opened", path, &error),
-    })
-}
-
 pub(super) fn window(host: &mut dyn Host, path: &str, state: u8) -> Result<Window, SqlError> {
-    let file = open(host, path, state)?;
-    Window::new(file).map_err(|error| file_error(4861, "opened", path, &error))
-}
-
-/// 4861, 4862.
-pub(super) fn file_error(number: i32, what: &str, path: &str, error: &io::Error) -> SqlError {
-    let code = error.raw_os_error().unwrap_or_default();
-    let text = format!(
-        "Cannot bulk load because the file \"{path}\" could not be {what}. Operating system error code {code}({error})."
-    );
-    SqlError::new(number, 16, text).with_reach(Reach::Scope)
+    let file = open_to_load(host, path, state)?;
+    Window::new(file).map_err(|error| load_error(4861, "opened", path, &error))
 }
 
 fn format_error(path: &str, error: FormatError) -> SqlError {

@@ -1,10 +1,10 @@
 //! ERRORFILE.
 
-use super::fields::file_error;
 use bulk_file::Rows;
 use device::File;
 use executor::SqlError;
 use session_state::Host;
+use session_state::load_error;
 use std::io;
 use std::sync::Arc;
 use telemetry::WaitType;
@@ -28,7 +28,7 @@ impl Rejects {
                     );
                     SqlError::new(4861, 16, text)
                 }
-                _ => file_error(4861, "opened", &path, &error),
+                _ => load_error(4861, "opened", &path, &error),
             }),
         };
         Ok(Rejects { rows: create(path.to_owned())?, places: create(format!("{path}.Error.Txt"))? })

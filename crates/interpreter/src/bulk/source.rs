@@ -1,11 +1,12 @@
 //! The file of a BULK INSERT as rows of values, and what is told of rows that are none.
 
-use super::fields::{code_page, csv, delimited, described, file_error, native, window};
+use super::fields::{code_page, csv, delimited, described, native, window};
 use super::rejects::Rejects;
 use super::{Column, TYPE_MISMATCH, unfit};
 use crate::vm::Vm;
 use bulk_file::{CodePage, ReadError, Row, Rows, Step, Storage};
 use executor::{Reach, ResultSink, SqlError, SqlMessage};
+use session_state::load_error;
 use std::io;
 use syntax::ast::BulkInsert;
 use types::{Len, SqlType, TypeError, Value, convert};
@@ -55,7 +56,7 @@ impl Source {
         let path = bulk.from.clone();
         let mut page = code_page(bulk)?;
         let mut window = window(vm.host, &path, 1)?;
-        let read = |e: io::Error| file_error(4862, "read", &path, &e);
+        let read = |e: io::Error| load_error(4862, "read", &path, &e);
         let is_wide = Rows::skip_mark(&mut window, b"\xff\xfe").map_err(read)?;
         if !is_wide && Rows::skip_mark(&mut window, b"\xef\xbb\xbf").map_err(read)? {
             page = CodePage::Utf8;
@@ -222,7 +223,7 @@ impl Source {
     fn broken(&mut self, error: ReadError, sink: &mut dyn ResultSink) -> SqlError {
         let row = self.rows.number();
         let error = match error {
-            ReadError::Io(error) => file_error(4862, "read", &self.path, &error),
+            ReadError::Io(error) => load_error(4862, "read", &self.path, &error),
             ReadError::BadCsv { .. } if row < self.first => {
                 let text = "Cannot obtain the required interface (\"IID_IColumnsInfo\") from OLE DB provider \"BULK\" \
                             for linked server \"(null)\".";

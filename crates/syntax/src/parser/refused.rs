@@ -59,7 +59,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// ODBC's `{d '...'}`, `{t '...'}`, `{ts '...'}`, `{guid '...'}` and `{fn call}` (ODBC Programmer's Reference,
+    /// ODBC's `{d '...'}`, `{t '...'}`, `{ts '...'}`, `{guid '...'}`, `{encrypt '...'}` and `{fn call}` (ODBC Programmer's Reference,
     /// "Escape sequences in ODBC"). The first three are datetime, as in SQL Server.
     #[cold]
     pub(super) fn escape(&mut self) -> ParseResult<ExprKind> {
@@ -86,6 +86,11 @@ impl Parser<'_> {
                     }
                     kind => kind,
                 }
+            }
+            // What a driver would have made of it: the password of sp_setapprole.
+            "ENCRYPT" => {
+                let value = self.string()?;
+                ExprKind::Literal(Literal::String { value, national: true })
             }
             _ => return Err(self.unexpected()),
         };
@@ -160,6 +165,11 @@ impl Parser<'_> {
     #[cold]
     pub(super) fn foreign_rows(&mut self) -> ParseResult<TableRef> {
         let name = self.take_ident();
+        if self.kind_ahead(1) == TokenKind::Key(Kw::Bulk)
+            && let Some(rows) = self.bulk_rowset(&name)?
+        {
+            return Ok(rows);
+        }
         self.note_unsupported(&name.value.to_ascii_uppercase());
         self.skip_parens()?;
         // OPENDATASOURCE (...).db.schema.table
@@ -177,6 +187,53 @@ impl Parser<'_> {
             self.skip_parens()?;
         }
         Ok(TableRef::Named { name: ObjectName::bare(name), alias, hints: Vec::new(), time: None })
+    }
+
+    /// `OPENROWSET(BULK 'file', SINGLE_BLOB | SINGLE_CLOB | SINGLE_NCLOB [, CODEPAGE = 'page']) [AS] alias [(column)]`, as a call
+    /// with the file, the word and the page; None where rows are described by a format. 491 without an alias.
+    fn bulk_rowset(&mut self, name: &Ident) -> ParseResult<Option<TableRef>> {
+        let start = self.at;
+        self.at += 2;
+        let text = |value: String, span| Expr {
+            kind: ExprKind::Literal(Literal::String { value, national: true }),
+            span,
+        };
+        let from = self.at;
+        let path = self.string()?;
+        let mut args = vec![text(path, self.span_from(from))];
+        let mut page = None;
+        while self.eat_sym(Sym::Comma) {
+            let at = self.at;
+            match self.any_word()?.as_str() {
+                word @ ("SINGLE_BLOB" | "SINGLE_CLOB" | "SINGLE_NCLOB") if args.len() == 1 => {
+                    args.push(text(word.to_owned(), self.span_from(at)));
+                }
+                "CODEPAGE" => {
+                    self.expect_sym(Sym::Eq)?;
+                    page = Some(self.string()?);
+                }
+                _ => {
+                    self.at = start;
+                    return Ok(None);
+                }
+            }
+        }
+        if args.len() == 1 {
+            self.at = start;
+            return Ok(None);
+        }
+        self.expect_sym(Sym::RightParen)?;
+        args.push(text(page.unwrap_or_default(), self.span_from(from)));
+        let Some(alias) = self.alias()? else {
+            return Err(self.mistake(
+                491,
+                "A correlation name must be specified for the bulk rowset in the from clause.",
+            ));
+        };
+        let columns = self.alias_columns(true)?;
+        let name = ObjectName::bare(name.clone());
+        let (schema, alias) = (Vec::new(), Some(alias));
+        Ok(Some(TableRef::Function { name, args, schema, alias, columns }))
     }
 
     /// A word that names rows only when a parenthesis follows.
