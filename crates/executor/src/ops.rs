@@ -48,6 +48,7 @@ use crate::cx::Cx;
 use crate::message::SqlError;
 use group_table::GroupTable;
 use grouping::Grouping;
+use hash_join::SharedJoin;
 use join_filter::JoinFilter;
 use planner::{AggStrategy, Node, Op};
 
@@ -88,6 +89,16 @@ pub(crate) trait Operator {
     fn next_groups(&mut self, cx: &mut Cx<'_>) -> Result<Option<GroupTable>, SqlError> {
         let _ = cx;
         Ok(None)
+    }
+    /// Builds what branches that run the same operators have in common, into `shared`; false where that cannot be, and this one
+    /// is to be run by itself. Asked before anything else.
+    fn share(&mut self, cx: &mut Cx<'_>, shared: &mut Vec<SharedJoin>) -> Result<bool, SqlError> {
+        let _ = (cx, shared);
+        Ok(false)
+    }
+    /// In a branch: takes over what was built.
+    fn take_over(&mut self, shared: &mut dyn Iterator<Item = &SharedJoin>) {
+        let _ = shared;
     }
     /// From now on rows that do not pass the filter may be left out: whoever asks has no use for them. None: all are
     /// wanted again. Who does not know how does nothing.

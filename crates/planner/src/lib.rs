@@ -37,6 +37,7 @@ mod wishes;
 
 pub use estimate::Known;
 pub use plan::*;
+pub use spread::probes_left;
 pub use statement::{
     plan_delete, plan_expr, plan_insert, plan_merge, plan_query, plan_select, plan_update,
 };

@@ -224,7 +224,6 @@ struct Branches {
 const COST_THRESHOLD: f64 = 5.0;
 
 fn gather_below(node: &mut Node, branches: Branches) {
-    let Branches { maxdop, eager, forced } = branches;
     let any_order = match &node.op {
         Op::HashJoin { .. } | Op::Sort { .. } | Op::TopN { .. } => true,
         Op::Aggregate { group, strategy, .. } => *strategy == AggStrategy::Hash || group.is_empty(),
@@ -239,18 +238,43 @@ fn gather_below(node: &mut Node, branches: Branches) {
         if adaptive && i == 2 {
             break;
         }
-        if any_order && is_pipeline(input) {
-            let cost = pipeline_cost(input);
-            if cost >= COST_THRESHOLD || eager || forced {
-                let (types, rows) = (input.types.clone(), input.rows);
-                let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
-                let below = Box::new(std::mem::replace(input, empty));
-                let op = Op::Gather { input: below, maxdop, forced, cost, groups };
-                *input = Node { op, types, rows };
-            }
+        if any_order {
+            gather_input(input, groups, branches);
         } else {
             gather_below(input, branches);
         }
+    }
+}
+
+/// The same for an input whose order does not matter; `groups`: the grouping above may be done by branches.
+fn gather_input(input: &mut Node, groups: bool, branches: Branches) {
+    let Branches { maxdop, eager, forced } = branches;
+    if !is_pipeline(input) {
+        return gather_below(input, branches);
+    }
+    let cost = pipeline_cost(input);
+    if cost >= COST_THRESHOLD || eager || forced {
+        gather_builds(input, branches);
+        let (types, rows) = (input.types.clone(), input.rows);
+        let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
+        let below = Box::new(std::mem::replace(input, empty));
+        let op = Op::Gather { input: below, maxdop, forced, cost, groups };
+        *input = Node { op, types, rows };
+    }
+}
+
+/// The sides of a pipeline's joins that are built before there are branches, by branches of their own.
+fn gather_builds(node: &mut Node, branches: Branches) {
+    if let Op::HashJoin { kind, left, right, .. } = &mut node.op {
+        let (probing, built) = match probes_left(*kind, left.rows, right.rows) {
+            true => (left, right),
+            false => (right, left),
+        };
+        gather_input(built, false, branches);
+        return gather_builds(probing, branches);
+    }
+    for input in node.inputs_mut() {
+        gather_builds(input, branches);
     }
 }
 
@@ -261,7 +285,12 @@ fn groups_anywhere(op: &Op) -> bool {
     plain && group.iter().chain(aggs.iter().filter_map(|agg| agg.arg.as_ref())).all(runs_anywhere)
 }
 
-/// A table read, with what can be done to its rows one by one.
+/// Which side of a hash join in a pipeline is probed: that with more rows, where either may be built.
+pub fn probes_left(kind: PhysicalJoin, left_rows: f64, right_rows: f64) -> bool {
+    kind != PhysicalJoin::Inner || left_rows >= right_rows
+}
+
+/// A table read, with what can be done to its rows one by one: also to be joined with a side that is built before.
 fn is_pipeline(node: &Node) -> bool {
     match &node.op {
         Op::Scan(scan) => {
@@ -285,6 +314,19 @@ fn is_pipeline(node: &Node) -> bool {
                 && (scan.index.is_none() || scan.covering)
                 && scan.range.as_ref().is_none_or(|r| r.prefix.is_empty())
                 && scan.predicate.as_ref().is_none_or(runs_anywhere)
+        }
+        Op::HashJoin { kind, left, right, left_keys, right_keys, residual, seeks } => {
+            let (small, large) = match probes_left(*kind, left.rows, right.rows) {
+                true => (right.rows, &**left),
+                false => (left.rows, &**right),
+            };
+            // Another way is taken where few rows come, or the other side had better be built.
+            let sought = seeks.as_ref().is_some_and(|seeks| left.rows <= seeks.rows_max);
+            *kind != PhysicalJoin::Full
+                && !sought
+                && small <= large.rows
+                && left_keys.iter().chain(right_keys).chain(residual).all(runs_anywhere)
+                && is_pipeline(large)
         }
         Op::Fold { input, .. } => is_pipeline(input),
         Op::Filter { input, predicate } => runs_anywhere(predicate) && is_pipeline(input),

@@ -12,6 +12,8 @@
 //!
 //! Where a grouping takes the rows, branches group theirs first and hand over tables of groups ([`groups`]).
 //!
+//! Joins in the input are built here, once, and probed by each branch.
+//!
 //! Waits: a branch with no room for its batch is in CXPACKET, this task without a batch in CXCONSUMER.
 
 mod environment;
@@ -20,6 +22,7 @@ mod groups;
 use super::Operator;
 use super::group_table::GroupTable;
 use super::grouping::Grouping;
+use super::hash_join::SharedJoin;
 use super::join_filter::JoinFilter;
 use super::simple::Source;
 use crate::batch::{BATCH_ROWS, Batch};
@@ -72,14 +75,23 @@ enum State<'p> {
     Start,
     /// There are no branches.
     Here(Source<'p>),
-    Branches(Branches),
+    Branches(Branches<'p>),
     End,
 }
 
 /// Branches at work.
-struct Branches {
+struct Branches<'p> {
     exchange: Arc<Exchange>,
     handles: Vec<JoinHandle<Finished>>,
+    /// The input's operators, where joins in it were built for the branches: the memory is theirs.
+    built: Option<Source<'p>>,
+}
+
+/// What came of the attempt to start branches.
+enum Started<'p> {
+    Branches(Branches<'p>),
+    /// None; what is built already is in these operators.
+    Here(Option<Source<'p>>),
 }
 
 /// What a branch leaves.
@@ -103,6 +115,8 @@ struct Exchange {
     by_column: bool,
     /// Branches group their rows, and hand over groups.
     grouped: Option<Arc<Grouped>>,
+    /// What joins in the input were built of, in their order.
+    joins: Vec<SharedJoin>,
 }
 
 /// What passes at a time.
@@ -253,7 +267,7 @@ impl Exchange {
     }
 }
 
-impl Branches {
+impl Branches<'_> {
     /// Stops what still runs, waits for it, and takes back what it was lent.
     fn end(&mut self, cx: Option<&mut Cx<'_>>) -> Result<(), SqlError> {
         self.exchange.stop();
@@ -275,6 +289,10 @@ impl Branches {
                     cx.env.warn(branch.warnings);
                 }
             }
+            if let Some(mut built) = self.built.take() {
+                // It lets go of its tables.
+                built.rewind(cx)?;
+            }
         }
         if panicked {
             let text = "Internal Query Processor Error: a branch of a parallel plan has failed.";
@@ -284,7 +302,7 @@ impl Branches {
     }
 }
 
-impl Drop for Branches {
+impl Drop for Branches<'_> {
     fn drop(&mut self) {
         self.exchange.stop();
         if !self.handles.is_empty() && task::may_suspend() {
@@ -301,17 +319,17 @@ impl<'p> Gather<'p> {
     }
 
     /// Starts branches, if there are to be any.
-    fn start(&self, by_column: bool, cx: &mut Cx<'_>) -> Result<Option<Branches>, SqlError> {
+    fn start(&self, by_column: bool, cx: &mut Cx<'_>) -> Result<Started<'p>, SqlError> {
         let spec = &self.spec;
-        let Some(workspace) = cx.env.workspace() else { return Ok(None) };
-        let Some(schedulers) = &workspace.schedulers else { return Ok(None) };
-        let Some(scan) = leaf(spec.input) else { return Ok(None) };
+        let Some(workspace) = cx.env.workspace() else { return Ok(Started::Here(None)) };
+        let Some(schedulers) = &workspace.schedulers else { return Ok(Started::Here(None)) };
+        let Some(scan) = leaf(spec.input) else { return Ok(Started::Here(None)) };
         // A branch of a branch would wait for what waits for it.
         if cx.parts().is_some() || scheduler::current().is_none() {
-            return Ok(None);
+            return Ok(Started::Here(None));
         }
         let options = super::scan::read_options(scan);
-        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(None) };
+        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(Started::Here(None)) };
         let tree = super::engine_tree(txn.database(), &scan.table);
         let mut cost = spec.cost;
         if !spec.forced {
@@ -324,14 +342,14 @@ impl<'p> Gather<'p> {
         let cost = if spec.forced { f64::MAX } else { cost };
         let degree = workspace.degree(spec.maxdop, cx.env.bounds().max_degree, cost);
         if degree < 2 || txn.has_written() || !(txn.reads_versions(options) || scan.hints.nolock) {
-            return Ok(None);
+            return Ok(Started::Here(None));
         }
         let failed = |e, cx: &mut Cx<'_>| engine_error(e, Some(&scan.table), cx);
         txn.enter_for_read(&tree, options).map_err(|e| failed(e, cx))?;
         let Some((lower, upper)) = super::scan::range_of(scan, cx)? else {
-            return Ok(None);
+            return Ok(Started::Here(None));
         };
-        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(None) };
+        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(Started::Here(None)) };
         let read = match scan.index {
             None => tree,
             Some(at) => txn.database().tree(scan.table.indexes[at].tree),
@@ -340,7 +358,16 @@ impl<'p> Gather<'p> {
         let cuts = cuts.map_err(|e| failed(e, cx))?;
         let degree = degree.min(cuts.len() + 1);
         if degree < 2 {
-            return Ok(None);
+            return Ok(Started::Here(None));
+        }
+        let (mut built, mut joins) = (None, Vec::new());
+        if has_join(spec.input) {
+            let mut input = super::build_for(spec.input, self.needed.as_deref());
+            self.filters.iter().for_each(|filter| input.narrow(Some(filter)));
+            if !input.share(cx, &mut joins)? {
+                return Ok(Started::Here(Some(input)));
+            }
+            built = Some(input);
         }
         let parts = Arc::new(Parts { lower, upper, cuts, next: AtomicUsize::new(0) });
         let queue = Queue { running: degree, ..Queue::default() };
@@ -352,6 +379,7 @@ impl<'p> Gather<'p> {
             needed: self.needed.clone(),
             by_column,
             grouped: self.grouped.clone(),
+            joins,
         });
         if !self.filters.is_empty() {
             let _ = exchange.filters.set(self.filters.clone());
@@ -362,7 +390,7 @@ impl<'p> Gather<'p> {
             .map(|i| (home + i) % schedulers.count())
             .filter(|i| schedulers.is_online(*i))
             .collect();
-        let mut branches = Branches { exchange: exchange.clone(), handles: Vec::new() };
+        let mut branches = Branches { exchange: exchange.clone(), handles: Vec::new(), built };
         for i in 0..degree {
             let Some(reader) = cx.txn.as_deref_mut().and_then(engine::Txn::reader) else {
                 // It had one a moment ago, and nothing was changed since.
@@ -395,7 +423,7 @@ impl<'p> Gather<'p> {
             let handle = schedulers.spawn("parallel branch", Some(on), move || branch.run());
             branches.handles.push(handle);
         }
-        Ok(Some(branches))
+        Ok(Started::Branches(branches))
     }
 }
 
@@ -403,10 +431,20 @@ impl<'p> Gather<'p> {
 fn leaf(node: &Node) -> Option<&Scan> {
     match &node.op {
         Op::Scan(scan) => Some(scan),
+        Op::HashJoin { kind, left, right, .. } => {
+            leaf(if planner::probes_left(*kind, left.rows, right.rows) { left } else { right })
+        }
         _ => match node.inputs()[..] {
             [input] => leaf(input),
             _ => None,
         },
+    }
+}
+
+fn has_join(node: &Node) -> bool {
+    match &node.op {
+        Op::HashJoin { .. } => true,
+        _ => node.inputs().into_iter().any(has_join),
     }
 }
 
@@ -460,6 +498,7 @@ impl Branch {
 
 fn run_branch(node: &Node, exchange: &Exchange, cx: &mut Cx<'_>) -> Result<(), SqlError> {
     let mut operator = super::build_for(node, exchange.needed.as_deref());
+    operator.take_over(&mut exchange.joins.iter());
     let mut piece = match exchange.by_column && operator.has_columns(cx)? {
         true => Piece::Columns(Columns::default()),
         false => Piece::Rows(Batch::new()),
@@ -492,8 +531,9 @@ impl Gather<'_> {
         if let State::Start = self.state {
             cx.breathe()?;
             self.state = match self.start(by_column, cx)? {
-                Some(branches) => State::Branches(branches),
-                None => {
+                Started::Branches(branches) => State::Branches(branches),
+                Started::Here(Some(input)) => State::Here(input),
+                Started::Here(None) => {
                     let mut input = super::build_for(self.spec.input, self.needed.as_deref());
                     self.filters.iter().for_each(|filter| input.narrow(Some(filter)));
                     State::Here(input)

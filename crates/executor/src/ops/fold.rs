@@ -8,6 +8,7 @@
 //! though their bytes differ (`a` and `A`) stay apart: the grouping above brings them together.
 
 use super::Operator;
+use super::hash_join::SharedJoin;
 use super::join_filter::JoinFilter;
 use super::scan::TableScan;
 use super::simple::Source;
@@ -198,6 +199,19 @@ impl Kinds {
 }
 
 impl Operator for Fold<'_> {
+    fn share(&mut self, cx: &mut Cx<'_>, shared: &mut Vec<SharedJoin>) -> Result<bool, SqlError> {
+        match &mut self.input {
+            Input::Table(_) => Ok(true),
+            Input::Any(input) => input.share(cx, shared),
+        }
+    }
+
+    fn take_over(&mut self, shared: &mut dyn Iterator<Item = &SharedJoin>) {
+        if let Input::Any(input) = &mut self.input {
+            input.take_over(shared);
+        }
+    }
+
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         out.start(self.width);
         if let Input::Table(scan) = &mut self.input

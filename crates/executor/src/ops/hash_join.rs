@@ -19,6 +19,9 @@
 //! A left side that is built gives, as the right one probes it, pairs (INNER, LEFT) or its rows that meet somebody for
 //! the first time (semijoin); those that have met nobody come last (LEFT, antijoin).
 //!
+//! In a parallel plan a join whose probing side is read by branches is built once, by who starts them, and probed by each:
+//! the plan says which side is built ([`planner::probes_left`]), and what does not fit is joined by one task after all.
+//!
 //! Invariant of the parts: which probe rows have met anybody is known by their number from part to part, so that what
 //! has met nobody is told once, after the last.
 
@@ -50,7 +53,8 @@ use planner::{Node, PhysicalJoin};
 use probe::Probe;
 use shape::{Going, Shape};
 use spilled::{Spilled, key_part, partition_of};
-use table::Table;
+use std::sync::Arc;
+use table::{Built, Table};
 
 /// See the file's first lines.
 pub(super) struct HashJoin<'p> {
@@ -72,6 +76,19 @@ pub(super) struct HashJoin<'p> {
     right_ahead: Ahead,
     /// An adaptive join's other way.
     seeks: Option<Seeks<'p>>,
+    /// The table has been built by somebody else; whether it is probed by the left side.
+    given_table: Option<bool>,
+    /// It is known how the probing side is read.
+    is_ready: bool,
+    /// What the probing side was told.
+    told: Option<JoinFilter>,
+}
+
+/// What branches take over of a join: its built side, and what is told to the probing one.
+pub(crate) struct SharedJoin {
+    built: Arc<Built>,
+    filter: Option<JoinFilter>,
+    by_left: bool,
 }
 
 /// What is done where the left side has few rows.
@@ -146,6 +163,9 @@ impl<'p> HashJoin<'p> {
             left_ahead: Ahead::default(),
             right_ahead: Ahead::default(),
             seeks: None,
+            given_table: None,
+            is_ready: false,
+            told: None,
         }
     }
 
@@ -156,6 +176,9 @@ impl<'p> HashJoin<'p> {
 
     /// Builds a table of the side that seems, or is, the smaller one.
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<State, SqlError> {
+        if let Some(by_left) = self.given_table.take() {
+            return Ok(State::Probing { by_left });
+        }
         let kind = self.shape.kind;
         let left_is_smaller = self.estimates.0 <= self.estimates.1;
         let only_matches = matches!(kind, PhysicalJoin::Inner | PhysicalJoin::Semi);
@@ -308,9 +331,11 @@ impl<'p> HashJoin<'p> {
             (_, false) => shape.right_keys,
         };
         let Some(slots) = keys.iter().map(Expr::as_slot).collect() else { return };
-        let Some(filter) = JoinFilter::new(&self.table.keys, slots, &shape.encoder) else { return };
-        let side = if by_left { &mut self.left } else { &mut self.right };
-        side.narrow(Some(&filter));
+        self.told = JoinFilter::new(&self.table.keys, slots, &shape.encoder);
+        if let Some(filter) = &self.told {
+            let side = if by_left { &mut self.left } else { &mut self.right };
+            side.narrow(Some(filter));
+        }
     }
 
     /// The next probe row. False at the end of that side.
@@ -330,7 +355,7 @@ impl<'p> HashJoin<'p> {
         // Without a residual all rows of a key meet somebody at once: they need not be met again.
         let once = !by_left && !self.shape.emits_pairs() && self.shape.residual.is_none();
         self.probe.candidate = match self.probe.keys.number(self.probe.at)? {
-            Some(number) if once => std::mem::take(&mut self.table.heads[number as usize]),
+            Some(number) if once => std::mem::take(&mut self.table.own().heads[number as usize]),
             Some(number) => self.table.heads[number as usize],
             None => 0,
         };
@@ -378,6 +403,9 @@ impl HashJoin<'_> {
     fn begin(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         if let State::Start = self.state {
             self.state = self.start(cx)?;
+            self.is_ready = false;
+        }
+        if !std::mem::replace(&mut self.is_ready, true) {
             self.by_column = None;
             let State::Probing { by_left } = self.state else { return Ok(()) };
             let (side, ahead, keys) = match by_left {
@@ -529,6 +557,7 @@ impl Operator for HashJoin<'_> {
             spilled.forget_met(cx);
         }
         self.state = State::Start;
+        self.is_ready = false;
         self.by_column = None;
         self.probe.batch.start(0);
         (self.probe.at, self.probe.open) = (0, false);
@@ -538,6 +567,31 @@ impl Operator for HashJoin<'_> {
         self.right.narrow(None);
         self.right.rewind(cx)?;
         self.left.rewind(cx)
+    }
+
+    fn share(&mut self, cx: &mut Cx<'_>, shared: &mut Vec<SharedJoin>) -> Result<bool, SqlError> {
+        let by_left = planner::probes_left(self.shape.kind, self.estimates.0, self.estimates.1);
+        self.state = match by_left {
+            true => self.build_right(cx)?,
+            false => self.build_left(cx)?,
+        };
+        let State::Probing { by_left } = self.state else { return Ok(false) };
+        let (built, filter) = (self.table.share(), self.told.clone());
+        shared.push(SharedJoin { built, filter, by_left });
+        if by_left { self.left.share(cx, shared) } else { self.right.share(cx, shared) }
+    }
+
+    fn take_over(&mut self, shared: &mut dyn Iterator<Item = &SharedJoin>) {
+        let Some(join) = shared.next() else {
+            stdx::fatal!("a branch has more joins than its plan")
+        };
+        self.table = Table::of_shared(join.built.clone());
+        self.given_table = Some(join.by_left);
+        let side = if join.by_left { &mut self.left } else { &mut self.right };
+        if let Some(filter) = &join.filter {
+            side.narrow(Some(filter));
+        }
+        side.take_over(shared);
     }
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {

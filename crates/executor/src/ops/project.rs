@@ -5,6 +5,7 @@
 
 use super::Operator;
 use super::exact::Exact;
+use super::hash_join::SharedJoin;
 use super::join_filter::JoinFilter;
 use super::simple::{Source, is_of_a_row, put_off};
 use crate::batch::Batch;
@@ -155,6 +156,14 @@ impl Operator for Project<'_> {
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.late = None;
         self.input.rewind(cx)
+    }
+
+    fn share(&mut self, cx: &mut Cx<'_>, shared: &mut Vec<SharedJoin>) -> Result<bool, SqlError> {
+        self.input.share(cx, shared)
+    }
+
+    fn take_over(&mut self, shared: &mut dyn Iterator<Item = &SharedJoin>) {
+        self.input.take_over(shared);
     }
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {

@@ -9,6 +9,7 @@ mod lookup;
 mod private;
 
 use super::Operator;
+use super::hash_join::SharedJoin;
 use super::join_filter::{JoinFilter, Narrowing};
 use super::raw_filter::RawFilter;
 use super::raw_layout::RawLayout;
@@ -677,6 +678,10 @@ impl TableScan<'_> {
 }
 
 impl Operator for TableScan<'_> {
+    fn share(&mut self, _: &mut Cx<'_>, _: &mut Vec<SharedJoin>) -> Result<bool, SqlError> {
+        Ok(true)
+    }
+
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         if let Some(error) = self.late.take() {
             return Err(error);

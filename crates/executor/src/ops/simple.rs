@@ -1,6 +1,7 @@
 //! The operators that keep no more than a batch: constants, filter, top, offset, concat; and the rows of system views.
 
 use super::Operator;
+use super::hash_join::SharedJoin;
 use super::join_filter::JoinFilter;
 use super::row_store::RowStore;
 use crate::batch::Batch;
@@ -192,6 +193,14 @@ impl Operator for Filter<'_> {
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.late = None;
         self.input.rewind(cx)
+    }
+
+    fn share(&mut self, cx: &mut Cx<'_>, shared: &mut Vec<SharedJoin>) -> Result<bool, SqlError> {
+        self.input.share(cx, shared)
+    }
+
+    fn take_over(&mut self, shared: &mut dyn Iterator<Item = &SharedJoin>) {
+        self.input.take_over(shared);
     }
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {

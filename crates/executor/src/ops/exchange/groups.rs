@@ -45,6 +45,7 @@ pub(super) fn run(
     cx: &mut Cx<'_>,
 ) -> Result<(), SqlError> {
     let mut input = super::super::build_for(node, exchange.needed.as_deref());
+    input.take_over(&mut exchange.joins.iter());
     let grouping =
         Grouping { weight: grouped.weight, ..Grouping::new(&grouped.group, &grouped.aggs) };
     let mut table = GroupTable::default();

@@ -94,7 +94,7 @@ impl ByColumn {
         // Without a residual all rows of a key meet somebody at once: they need not be met again.
         let once = !self.by_left && !shape.emits_pairs() && shape.residual.is_none();
         self.candidate = match self.numbers[self.at].checked_sub(1) {
-            Some(number) if once => std::mem::take(&mut table.heads[number as usize]),
+            Some(number) if once => std::mem::take(&mut table.own().heads[number as usize]),
             Some(number) => table.heads[number as usize],
             None => 0,
         };

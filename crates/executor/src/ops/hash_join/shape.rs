@@ -164,13 +164,14 @@ impl Shape<'_> {
         out: &mut Batch,
     ) -> Result<bool, SqlError> {
         let pairs = self.emits_pairs();
+        let (side, matched) = table.parts();
         while *going.candidate != 0 {
             let index = *going.candidate as usize - 1;
-            let built = table.rows[index];
+            let built = side.rows[index];
             *going.candidate = built.next;
-            let values = table.arena.get(built.values);
+            let values = side.arena.get(built.values);
             if !pairs && !by_left {
-                let met = &mut table.matched[index];
+                let met = &mut matched[index];
                 if *met {
                     continue;
                 }
@@ -196,8 +197,8 @@ impl Shape<'_> {
                     continue;
                 }
                 *going.matched = true;
-                if let Some(matched) = table.matched.get_mut(index) {
-                    *matched = true;
+                if let Some(met) = matched.get_mut(index) {
+                    *met = true;
                 }
                 if out.is_full() {
                     return Ok(false);

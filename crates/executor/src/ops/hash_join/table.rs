@@ -1,22 +1,65 @@
 //! The built side of a hash join, in memory: rows as bytes, chained by their keys.
+//!
+//! Invariant: what several tasks probe is not changed any more.
 
 use crate::arena::{Address, Arena};
 use crate::cx::Cx;
 use crate::key_index::{KeyIndex, hash_of};
 use crate::message::SqlError;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Rows of the build side, chained by key.
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct Built {
     pub keys: KeyIndex,
     /// Of each key, its newest row plus one.
     pub heads: Vec<u32>,
     pub rows: Vec<BuiltRow>,
     pub arena: Arena,
+}
+
+/// They, and what the one who probes them knows.
+#[derive(Default)]
+pub(super) struct Table {
+    side: Side,
     /// Rows that have met somebody, where that is asked for.
     pub matched: Vec<bool>,
     /// Memory counted for it.
     pub held: usize,
+}
+
+enum Side {
+    Own(Built),
+    /// Others probe it, too.
+    Shared(Arc<Built>),
+}
+
+impl Default for Side {
+    fn default() -> Side {
+        Side::Own(Built::default())
+    }
+}
+
+impl Deref for Side {
+    type Target = Built;
+
+    #[inline]
+    fn deref(&self) -> &Built {
+        match self {
+            Side::Own(built) => built,
+            Side::Shared(built) => built,
+        }
+    }
+}
+
+impl Deref for Table {
+    type Target = Built;
+
+    #[inline]
+    fn deref(&self) -> &Built {
+        &self.side
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -27,6 +70,36 @@ pub(super) struct BuiltRow {
 }
 
 impl Table {
+    /// One that somebody else has built.
+    pub fn of_shared(built: Arc<Built>) -> Table {
+        Table { side: Side::Shared(built), ..Table::default() }
+    }
+
+    /// For others to probe, too.
+    pub fn share(&mut self) -> Arc<Built> {
+        let built = match std::mem::take(&mut self.side) {
+            Side::Own(built) => Arc::new(built),
+            Side::Shared(built) => built,
+        };
+        self.side = Side::Shared(built.clone());
+        built
+    }
+
+    /// Rows, and which of them have met somebody.
+    #[inline]
+    pub fn parts(&mut self) -> (&Built, &mut Vec<bool>) {
+        (&self.side, &mut self.matched)
+    }
+
+    /// To be changed.
+    #[inline]
+    pub fn own(&mut self) -> &mut Built {
+        match &mut self.side {
+            Side::Own(built) => built,
+            Side::Shared(_) => stdx::fatal!("a table that others probe is changed"),
+        }
+    }
+
     /// Adds a row under the key, if it has one; false when there is no memory for it. `marks`: whether it meets somebody
     /// will be asked for.
     pub fn add(
@@ -46,20 +119,21 @@ impl Table {
             cx.force_hold(bytes)?;
         }
         self.held += bytes;
-        let number = self.rows.len() as u32 + 1;
-        let values = self.arena.push(row);
+        let built = self.own();
+        let number = built.rows.len() as u32 + 1;
+        let values = built.arena.push(row);
         let mut next = 0;
         if let Some(key) = key {
             let hash = hash_of(key);
-            match self.keys.find(key, hash) {
-                Some(head) => next = std::mem::replace(&mut self.heads[head as usize], number),
+            match built.keys.find(key, hash) {
+                Some(head) => next = std::mem::replace(&mut built.heads[head as usize], number),
                 None => {
-                    self.keys.add(key, hash);
-                    self.heads.push(number);
+                    built.keys.add(key, hash);
+                    built.heads.push(number);
                 }
             }
         }
-        self.rows.push(BuiltRow { values, next });
+        built.rows.push(BuiltRow { values, next });
         if marks {
             self.matched.push(false);
         }
