@@ -33,6 +33,8 @@ pub mod spin;
 pub mod task;
 #[cfg(not(loom))]
 pub mod threads;
+#[cfg(not(loom))]
+pub mod workers;
 
 #[cfg(all(test, not(loom)))]
 mod tests;

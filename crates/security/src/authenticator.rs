@@ -20,10 +20,10 @@
 
 use crate::delays::Delays;
 use crate::rules::BadPasswords;
-use crate::workers::Workers;
 use crate::{HashCost, LoginFailure, Password, PasswordHash, PasswordRules};
 use hmac::{Hmac, KeyInit, Mac};
 use parking_lot::Mutex;
+use runtime::workers::Workers;
 use runtime::{clock, task};
 use sha2::Sha512;
 use std::collections::HashMap;
@@ -120,7 +120,7 @@ impl Authenticator {
         Authenticator {
             store,
             config,
-            workers: Workers::new(config.threads),
+            workers: Workers::new("password-hash", config.threads, WaitType::PreemptiveOsCryptOps),
             delays: Mutex::default(),
             bad: Mutex::default(),
             verified: Mutex::new(Verified { key, macs: HashMap::new() }),

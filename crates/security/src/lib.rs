@@ -19,7 +19,6 @@ mod hash;
 mod password;
 mod permission;
 mod rules;
-mod workers;
 
 pub use access::{Access, Target, may_connect, may_enter_restricted, user_of};
 pub use authenticator::{Authenticator, Config, LoginPrincipal, LoginStore, StoredLogin};

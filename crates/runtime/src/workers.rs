@@ -1,11 +1,12 @@
-//! Threads that hash, so that no scheduler does.
+//! Threads for work that neither waits nor breathes, so that no scheduler does it.
 //!
-//! Promises: at most `threads` hashes at a time and at most [`QUEUE_MAX`] waiting; a thread starts when there is work
-//! and ends after [`IDLE`] without any, so an idle server has none; the asking task parks. In a simulated world, which
-//! is one thread, the work is done on the spot.
+//! Promises: at most so many at a time and at most [`QUEUE_MAX`] waiting; a thread starts when there is work and ends
+//! after [`IDLE`] without any, so an idle server has none; the asking task parks. In a simulated world, which is one
+//! thread, and where the task may not suspend, the work is done on the spot.
 
+use crate::task::{self, Waker};
+use crate::{clock, sim, threads};
 use parking_lot::{Condvar, Mutex};
-use runtime::task::{self, Waker};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +16,26 @@ use telemetry::WaitType;
 const QUEUE_MAX: usize = 512;
 /// How long a thread stays without work.
 const IDLE: Duration = Duration::from_secs(5);
+/// How often a waiting task looks whether its request is to stop, for who sets the flag and wakes nobody.
+const LOOK_NS: u64 = 100_000_000;
 
 type Work = Box<dyn FnOnce() + Send>;
 
 /// A bounded pool.
-pub(crate) struct Workers {
+pub struct Workers {
     shared: Arc<Shared>,
+    name: &'static str,
     threads_max: usize,
+    wait: WaitType,
+}
+
+/// What became of work.
+pub enum Outcome<T> {
+    Done(T),
+    /// The request is to stop; the work goes on, and what it makes is thrown away.
+    Stopped,
+    /// Too much waits already.
+    Busy,
 }
 
 struct Shared {
@@ -44,18 +58,35 @@ struct Slot<T> {
 }
 
 impl Workers {
-    pub(crate) fn new(threads_max: usize) -> Workers {
+    /// Threads of that name (15 bytes are shown), whose work tasks wait for under `wait`.
+    pub fn new(name: &'static str, threads_max: usize, wait: WaitType) -> Workers {
         let shared = Shared { queue: Mutex::default(), work: Condvar::new() };
-        Workers { shared: Arc::new(shared), threads_max: threads_max.max(1) }
+        Workers { shared: Arc::new(shared), name, threads_max: threads_max.max(1), wait }
     }
 
     /// Runs `work` on a thread of the pool; `None` when too much waits already. Suspends.
-    pub(crate) fn run<T: Send + 'static>(
+    pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        match self.wait_for(work, None) {
+            Outcome::Done(made) => Some(made),
+            Outcome::Stopped | Outcome::Busy => None,
+        }
+    }
+
+    /// The same, unless the request that asks is to stop before it is done. Suspends.
+    pub fn run_unless_stopped<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        if runtime::sim::active() {
-            return Some(work());
+    ) -> Outcome<T> {
+        self.wait_for(work, Some(LOOK_NS))
+    }
+
+    fn wait_for<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+        look_ns: Option<u64>,
+    ) -> Outcome<T> {
+        if sim::active() || !task::may_suspend() {
+            return Outcome::Done(work());
         }
         let slot = Arc::new(Slot { result: Mutex::new(None), waker: task::current_waker() });
         let theirs = slot.clone();
@@ -65,15 +96,16 @@ impl Workers {
             theirs.waker.wake();
         });
         if !self.push(job) {
-            return None;
+            return Outcome::Busy;
         }
         loop {
             let result = slot.result.lock().take();
             match result {
-                Some(Ok(value)) => return Some(value),
+                Some(Ok(value)) => return Outcome::Done(value),
                 Some(Err(panic)) => std::panic::resume_unwind(panic),
+                None if look_ns.is_some() && task::is_stopped() => return Outcome::Stopped,
                 None => {
-                    task::park(WaitType::PreemptiveOsCryptOps, None);
+                    task::park(self.wait, look_ns.map(|ns| clock::now_ns() + ns));
                 }
             }
         }
@@ -86,7 +118,7 @@ impl Workers {
         }
         if queue.idle <= queue.jobs.len() && queue.threads < self.threads_max {
             let shared = self.shared.clone();
-            match runtime::threads::spawn("password-hash", move || shared.serve()) {
+            match threads::spawn(self.name, move || shared.serve()) {
                 Ok(_) => queue.threads += 1,
                 // With another thread there the work waits; without one it is refused.
                 Err(_) if queue.threads == 0 => return false,
@@ -128,7 +160,7 @@ mod tests {
 
     #[test]
     fn no_more_than_so_many_at_a_time_and_every_one_answers() {
-        let workers = Arc::new(Workers::new(2));
+        let workers = Arc::new(Workers::new("test", 2, WaitType::Misc));
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let callers: Vec<_> = (0..16)
             .map(|i| {
@@ -151,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses() {
-        let workers = Workers::new(1);
+        let workers = Workers::new("test", 1, WaitType::Misc);
         let (go, gate) = std::sync::mpsc::channel::<()>();
         assert!(workers.push(Box::new(move || gate.recv().unwrap_or(()))));
         // One may have been taken up already.
