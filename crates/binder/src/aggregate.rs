@@ -238,7 +238,14 @@ impl Binder<'_> {
                 ),
             )
         };
-        if arg.ty == SqlType::Xml
+        if let AggFunc::Clr(ty, _) = func {
+            if f.distinct {
+                return Err(invalid(arg.ty));
+            }
+            let ty = SqlType::Clr(ty);
+            return Ok((Some(self.coerce(arg, ty, CastMode::Implicit)?), ty));
+        }
+        if (arg.ty == SqlType::Xml || arg.ty.is_spatial())
             && (f.distinct || !matches!(func, AggFunc::Count | AggFunc::CountBig))
         {
             return Err(invalid(arg.ty));
@@ -286,9 +293,10 @@ impl Binder<'_> {
                 let arg = self.coerce(arg, SqlType::Float, CastMode::Implicit)?;
                 Ok((Some(arg), SqlType::Float))
             }
-            AggFunc::StringAgg | AggFunc::PercentileCont | AggFunc::PercentileDisc => {
-                Err(invalid(arg.ty))
-            }
+            AggFunc::StringAgg
+            | AggFunc::PercentileCont
+            | AggFunc::PercentileDisc
+            | AggFunc::Clr(..) => Err(invalid(arg.ty)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Conversions made explicit, and the types of operators.
 
-use types::{Len, SqlType, Value, arith, convert};
+use types::{Len, SqlType, TypeError, Value, arith, convert};
 
 use crate::context::Binder;
 use crate::error::{BindError, Result};
@@ -51,8 +51,13 @@ impl Binder<'_> {
 
     fn comparable_by(&self, op: CompareOp, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
         self.together(op, &left, &right)?;
-        self.sortable(left.ty)?;
-        self.sortable(right.ty)?;
+        for ty in [left.ty, right.ty] {
+            if let Some(ty) = spatial_name(ty) {
+                let op = op.message_name();
+                return Err(BindError::of_type(TypeError::InvalidOperator { op, ty }, self.line));
+            }
+            self.sortable(ty, "")?;
+        }
         let (left, right) = self.one_rule(left, right, op.message_name())?;
         let as_they_are = left.ty == right.ty
             || (left.ty.is_character() && right.ty.is_character())
@@ -115,11 +120,11 @@ impl Binder<'_> {
         is_long.then_some(name)
     }
 
-    /// 306 for an expression of an old long type, 305 for xml.
-    pub fn ordered(&self, e: &Expr) -> Result<()> {
+    /// 306 for an expression of an old long type, 305 for xml, 249 for shapes.
+    pub fn ordered(&self, e: &Expr, clause: &str) -> Result<()> {
         match self.long_name(e) {
             Some(_) => Err(self.not_ordered()),
-            None => self.sortable(e.ty),
+            None => self.sortable(e.ty, clause),
         }
     }
 
@@ -131,9 +136,16 @@ impl Binder<'_> {
         )
     }
 
-    /// 305 for xml, which neither compares nor sorts.
-    pub fn sortable(&self, ty: SqlType) -> Result<()> {
+    /// 305 for xml, which neither compares nor sorts; 249 for shapes.
+    pub fn sortable(&self, ty: SqlType, clause: &str) -> Result<()> {
         match ty {
+            ty if ty.is_spatial() => Err(self.error(
+                249,
+                format!(
+                    "The type \"{}\" is not comparable. It cannot be used in the {clause} clause.",
+                    ty.name()
+                ),
+            )),
             SqlType::Xml => Err(self.error(
                 305,
                 "The XML data type cannot be compared or sorted, except when using the IS NULL operator.",
@@ -269,9 +281,15 @@ fn long_type(ty: SqlType) -> Option<&'static str> {
 pub(crate) fn not_comparable(column: &OutputColumn) -> Option<&'static str> {
     match column.ty {
         SqlType::Xml => Some("xml"),
+        ty if ty.is_spatial() => spatial_name(ty),
         ty if column.is_long() => long_type(ty),
         _ => None,
     }
+}
+
+/// The name of a type of shapes.
+fn spatial_name(ty: SqlType) -> Option<&'static str> {
+    ty.is_spatial().then(|| ty.name())
 }
 
 pub(crate) fn cast(input: Expr, ty: SqlType, mode: CastMode, style: Option<i32>) -> Expr {
@@ -336,6 +354,7 @@ pub(crate) fn text_type(ty: SqlType) -> SqlType {
         SqlType::UniqueIdentifier => 36,
         SqlType::Binary(n) | SqlType::VarBinary(Len::N(n)) => n.max(1),
         SqlType::VarBinary(Len::Max) => return SqlType::VarChar(Len::Max),
+        SqlType::Clr(clr) if clr.is_spatial() => return SqlType::NVarChar(Len::Max),
         SqlType::Clr(_) => return SqlType::NVarChar(Len::N(4000)),
         _ => 40,
     };

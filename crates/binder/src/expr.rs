@@ -22,7 +22,10 @@ impl Binder<'_> {
         match &e.kind {
             K::Literal(literal) => constant(literal, line),
             K::Column(c) => {
-                let found = self.column(c, line)?;
+                let found = match self.column(c, line) {
+                    Ok(found) => found,
+                    Err(e) => return self.property_of_column(c, line)?.ok_or(e),
+                };
                 self.check_node_column(found.id, &c.name.value)?;
                 Ok(self.column_value(&found))
             }

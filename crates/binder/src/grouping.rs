@@ -102,7 +102,7 @@ impl Binder<'_> {
         let plain = items.iter().all(|item| matches!(item, ast::GroupItem::Expr(_)));
         let sets = self.product(items, &mut group)?;
         for (_, e) in &group {
-            self.ordered(e)?;
+            self.ordered(e, "GROUP BY")?;
         }
         let all = group.len() <= 63 && sets == [(1u64 << group.len()) - 1];
         if plain || all {

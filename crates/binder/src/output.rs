@@ -184,7 +184,9 @@ impl Binder<'_> {
                     }
                     let name = match (&alias, &expr.kind) {
                         (Some(alias), _) => Some(alias.value.clone()),
-                        (None, ast::ExprKind::Column(c)) => Some(c.name.value.clone()),
+                        (None, ast::ExprKind::Column(c)) if !bound.is_method() => {
+                            Some(c.name.value.clone())
+                        }
                         _ => None,
                     };
                     let column = OutputColumn {

@@ -348,7 +348,7 @@ impl Binder<'_> {
                     (Expr::col(output[i].id, output[i].ty, output[i].nullable), desc)
                 }
                 Key::Expr(expr, desc) => {
-                    self.ordered(&expr)?;
+                    self.ordered(&expr, "ORDER BY")?;
                     let (ty, nullable) = (expr.ty, expr.nullable);
                     let id = self.place(&mut exprs, expr);
                     if select.distinct && !visible.contains(&id) {
@@ -361,7 +361,7 @@ impl Binder<'_> {
                     (Expr::col(id, ty, nullable), desc)
                 }
             };
-            self.sortable(expr.ty)?;
+            self.sortable(expr.ty, "ORDER BY")?;
             sort.push(SortKey { expr, desc });
         }
         rel = Rel::Project { input: Box::new(rel), exprs };
@@ -441,7 +441,7 @@ impl Binder<'_> {
             Key::Item(..) => None,
         }));
         for key in &sort {
-            self.ordered(&key.expr)?;
+            self.ordered(&key.expr, "ORDER BY")?;
         }
         if !sort.is_empty() {
             rel = Rel::Sort { input: Box::new(rel), keys: sort.clone() };
@@ -551,6 +551,10 @@ impl Binder<'_> {
                             (Some(alias.value.clone()), self.column_properties(c))
                         }
                         (Some(alias), _) => (Some(alias.value.clone()), (None, false)),
+                        // A property of a column has no name.
+                        (None, ast::ExprKind::Column(_)) if bound.is_method() => {
+                            (None, (None, false))
+                        }
                         (None, ast::ExprKind::Column(c)) => {
                             (Some(c.name.value.clone()), self.column_properties(c))
                         }

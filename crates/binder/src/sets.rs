@@ -187,7 +187,7 @@ impl Binder<'_> {
             if found.is_long() {
                 return Err(self.not_ordered());
             }
-            self.sortable(found.ty)?;
+            self.sortable(found.ty, "ORDER BY")?;
             let expr = Expr::col(found.id, found.ty, found.nullable);
             keys.push(SortKey { expr, desc: item.descending });
         }

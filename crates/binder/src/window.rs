@@ -324,7 +324,7 @@ impl Binder<'_> {
                 ast::ExprKind::Literal(_) => (5309, "constants"),
                 _ => {
                     let expr = self.expr(&item.expr)?;
-                    self.ordered(&expr)?;
+                    self.ordered(&expr, "ORDER BY")?;
                     order.push(SortKey { expr, desc: item.descending });
                     continue;
                 }

@@ -660,7 +660,8 @@ pub(crate) fn find_columns(
         }
         if is_max(columns[i].ty) {
             let (table, column) = (table.into(), columns[i].name.clone());
-            return Err(CatalogError::InvalidKeyType { table, column });
+            let spatial = columns[i].ty.is_spatial();
+            return Err(CatalogError::InvalidKeyType { table, column, spatial });
         }
         key.push((i, *desc));
     }

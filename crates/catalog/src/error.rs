@@ -37,8 +37,8 @@ pub enum CatalogError {
     PrimaryKeyExists { table: Box<str> },
     /// 8111: primary key on a nullable column.
     NullableKey { table: Box<str>, column: Box<str> },
-    /// 1919: a type that cannot be in a key.
-    InvalidKeyType { table: Box<str>, column: Box<str> },
+    /// 1919, 1978: a type that cannot be in a key.
+    InvalidKeyType { table: Box<str>, column: Box<str>, spatial: bool },
     /// 1781: the column has a default.
     DefaultExists { column: Box<str> },
     /// 3728: no such constraint.
@@ -141,7 +141,8 @@ impl CatalogError {
             CatalogError::DuplicateKeyColumn { .. } => 1909,
             CatalogError::PrimaryKeyExists { .. } => 1779,
             CatalogError::NullableKey { .. } => 8111,
-            CatalogError::InvalidKeyType { .. } => 1919,
+            CatalogError::InvalidKeyType { spatial: false, .. } => 1919,
+            CatalogError::InvalidKeyType { spatial: true, .. } => 1978,
             CatalogError::DefaultExists { .. } => 1781,
             CatalogError::NoConstraint { .. } => 3728,
             CatalogError::NoDefaultColumn { .. } => 1752,
@@ -255,10 +256,11 @@ impl fmt::Display for CatalogError {
                 f,
                 "Cannot define PRIMARY KEY constraint on nullable column in table '{table}'."
             ),
-            CatalogError::InvalidKeyType { table, column } => write!(
+            CatalogError::InvalidKeyType { table, column, spatial } => write!(
                 f,
                 "Column '{column}' in table '{table}' is of a type that is invalid for use as a \
-                 key column in an index."
+                 key column in an index{}.",
+                if *spatial { " or statistics" } else { "" }
             ),
             CatalogError::DefaultExists { .. } => {
                 f.write_str("Column already has a DEFAULT bound to it.")

@@ -9,14 +9,14 @@ mod path;
 
 pub(crate) use path::BYTES_MAX;
 
-use crate::method::{Arg, Kind, Made, Method, Tells};
+use crate::method::{Arg, Body, Kind, Made, Method, Tells};
 use crate::{ClrError, ClrType};
 use ordinal::{LEAST, MOST};
 use path::{Writer, bit_len, is_descendant, last_label, level, level_end, ordinals};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-const THIS: Kind = Kind::Clr(ClrType::HierarchyId);
+const THIS: Kind = Kind::Own;
 
 const fn method(
     name: &'static str,
@@ -28,12 +28,13 @@ const fn method(
         owner: ClrType::HierarchyId,
         name,
         is_static: false,
+        is_property: false,
         takes,
         gives,
         is_hidden: false,
         tells: Tells::Nothing,
         takes_null: false,
-        body,
+        body: Body::Own(body),
     }
 }
 

@@ -1,9 +1,11 @@
 //! What a method's row says.
 
 use crate::{ClrError, ClrType};
+use spatial::{SpatialError, World};
 
-/// A method as T-SQL calls it: `type::Name(...)` if it is static, else `value.Name(...)`.
-#[derive(Debug)]
+/// A method as T-SQL calls it: `type::Name(...)` if it is static, else `value.Name(...)`; or a property, which is read
+/// without arguments and their signs.
+#[derive(Clone, Copy, Debug)]
 pub struct Method {
     /// The type that it is of.
     pub owner: ClrType,
@@ -11,25 +13,34 @@ pub struct Method {
     pub name: &'static str,
     /// It is called on the type, not on a value.
     pub is_static: bool,
+    /// It is a property.
+    pub is_property: bool,
     /// What it takes behind its value.
     pub takes: &'static [Kind],
     /// What it yields.
     pub gives: Kind,
-    /// Only plans call it.
+    /// Only plans call it, or a SET of the property of that name.
     pub(crate) is_hidden: bool,
     /// What a plan may conclude.
     pub tells: Tells,
     /// It is called though an argument is NULL. (Of a value that is NULL none is.)
     pub takes_null: bool,
     /// Its body; the value that it is called on is the first argument.
-    pub(crate) body: fn(&[Arg<'_>]) -> Result<Made, ClrError>,
+    pub(crate) body: Body,
+}
+
+/// What a row calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    Own(fn(&[Arg<'_>]) -> Result<Made, ClrError>),
+    Shapes(fn(World, &[Arg<'_>]) -> Result<Made, SpatialError>),
 }
 
 /// What is known of the value that a method is called on, where its result is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
     Nothing,
-    /// If it yields 1, the value lies between the argument and the argument's limit ([`MethodId::limit`]).
+    /// If it yields 1, the value lies between the argument and the argument's limit ([`crate::MethodId::limit`]).
     WithinArgument,
     /// The value lies between what it yields and the limit of that.
     WithinResult,
@@ -44,27 +55,37 @@ pub enum Kind {
     Small,
     /// int
     Int,
+    /// float
+    Float,
     /// nvarchar(4000)
     Text,
-    /// A value of that type.
-    Clr(ClrType),
+    /// nvarchar(max)
+    LongText,
+    /// varbinary(max)
+    LongBytes,
+    /// A value of the method's own type.
+    Own,
 }
 
 /// An argument, of the kind that the row tells.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg<'a> {
     Null,
+    Bit(bool),
     Int(i32),
+    Float(f64),
     Text(&'a str),
     Bytes(&'a [u8]),
 }
 
 /// A result, of the kind that the row tells.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Made {
     Null,
     Bit(bool),
     Small(i16),
+    Int(i32),
+    Float(f64),
     Text(String),
     Bytes(Vec<u8>),
 }
@@ -73,5 +94,17 @@ impl<'a> Arg<'a> {
     /// The bytes of a value; none of what is no value.
     pub(crate) fn bytes(self) -> &'a [u8] {
         if let Arg::Bytes(bytes) = self { bytes } else { &[] }
+    }
+
+    pub(crate) fn text(self) -> &'a str {
+        if let Arg::Text(text) = self { text } else { "" }
+    }
+
+    pub(crate) fn int(self) -> i32 {
+        if let Arg::Int(n) = self { n } else { 0 }
+    }
+
+    pub(crate) fn float(self) -> f64 {
+        if let Arg::Float(n) = self { n } else { 0.0 }
     }
 }

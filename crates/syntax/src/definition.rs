@@ -326,6 +326,10 @@ impl Writer {
             && call.within_group.is_empty();
         let name = &call.name;
         if plain && name.schema.is_none() && !name.name.quoted {
+            if let Some((ty, property)) = name.name.value.split_once("::=") {
+                self.text += &format!("{}::{}", bracketed(ty), bracketed(property));
+                return Some(());
+            }
             if let Some((ty, method)) = name.name.value.split_once("::") {
                 self.text += &format!("{}::{method}(", bracketed(ty));
                 return self.arguments(&call.args);
@@ -394,6 +398,10 @@ impl Writer {
             return None;
         }
         self.expr(of, Level::Sum)?;
+        if let Some(property) = method.strip_prefix('=') {
+            self.text += &format!(".{}", bracketed(property));
+            return Some(());
+        }
         self.text += &format!(".{}(", bracketed(method));
         self.arguments(args)
     }

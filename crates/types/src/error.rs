@@ -135,7 +135,7 @@ impl TypeError {
             TypeError::ConvertError { .. } => 5,
             TypeError::DateOutOfRange { .. } | TypeError::ImplicitNotAllowed { .. } => 3,
             TypeError::TypeClash { .. } | TypeError::ExplicitNotAllowed { .. } => 2,
-            TypeError::Clr(_) => clr_types::ClrError::STATE,
+            TypeError::Clr(e) => e.state(),
             TypeError::BadGuid | TypeError::NoSpace { .. } => 2,
             TypeError::BadMoney | TypeError::DateDiffOverflow { .. } => 0,
             _ => 1,
@@ -274,7 +274,10 @@ impl std::error::Error for TypeError {}
 impl From<clr_types::ClrError> for TypeError {
     #[cold]
     fn from(error: clr_types::ClrError) -> Self {
-        TypeError::Clr(Box::new(error))
+        match error.stop() {
+            Some(stop) => TypeError::Stopped(stop),
+            None => TypeError::Clr(Box::new(error)),
+        }
     }
 }
 

@@ -385,6 +385,11 @@ impl SqlType {
         ) || matches!(self, SqlType::Clr(ty) if ty.bytes_max().is_none())
     }
 
+    /// geometry, geography: values that neither compare nor sort.
+    pub fn is_spatial(self) -> bool {
+        matches!(self, SqlType::Clr(ty) if ty.is_spatial())
+    }
+
     pub fn is_binary(self) -> bool {
         matches!(self, SqlType::Binary(_) | SqlType::VarBinary(_))
     }

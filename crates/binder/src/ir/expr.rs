@@ -298,6 +298,11 @@ impl Expr {
         Expr { kind: ExprKind::Col(id), ty, nullable }
     }
 
+    /// A method or property of a type of the CLR.
+    pub fn is_method(&self) -> bool {
+        matches!(self.kind, ExprKind::Func { func: FuncId::Clr(_), .. })
+    }
+
     /// The constant NULL, which takes any type.
     pub fn is_null_constant(&self) -> bool {
         matches!(self.kind, ExprKind::Const(Value::Null))

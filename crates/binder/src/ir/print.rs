@@ -109,6 +109,7 @@ impl fmt::Display for AggFunc {
             AggFunc::StringAgg => "STRING_AGG",
             AggFunc::PercentileCont => "APPROX_PERCENTILE_CONT",
             AggFunc::PercentileDisc => "APPROX_PERCENTILE_DISC",
+            AggFunc::Clr(_, aggregate) => aggregate.name(),
         })
     }
 }

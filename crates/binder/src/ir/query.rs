@@ -385,12 +385,14 @@ pub enum AggFunc {
     /// APPROX_PERCENTILE_CONT and _DISC, which are exact here.
     PercentileCont,
     PercentileDisc,
+    /// Of a type of the CLR: all values of a group in one.
+    Clr(types::ClrType, types::clr::Aggregate),
 }
 
 impl AggFunc {
     /// Is a NULL that it passes over worth a warning (ANSI_WARNINGS)?
     pub fn warns_of_null(self) -> bool {
-        !self.is_ordered() && self != AggFunc::ChecksumAgg
+        !self.is_ordered() && !matches!(self, AggFunc::ChecksumAgg | AggFunc::Clr(..))
     }
 
     /// Does it take its values in an order of its own?

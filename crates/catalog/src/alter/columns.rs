@@ -73,7 +73,8 @@ impl Catalog {
         }
         if crate::index::is_max(ty) && table.indexes.iter().any(in_key) {
             let (table, column) = (table.name.clone(), column.name.clone());
-            return Err(CatalogError::InvalidKeyType { table, column });
+            let spatial = ty.is_spatial();
+            return Err(CatalogError::InvalidKeyType { table, column, spatial });
         }
         let column = &mut table.columns[ordinal];
         (column.ty, column.nullable) = (ty, nullable && column.identity.is_none());

@@ -1,7 +1,7 @@
 //! Methods of types of the CLR: values become their arguments, and what they make a value.
 
 use crate::message::SqlError;
-use types::clr::{Arg, Made, MethodId};
+use types::clr::{ARGS_MAX, Arg, Made, MethodId};
 use types::{TypeError, Value};
 
 pub(crate) fn call(method: MethodId, v: &[Value]) -> Result<Value, SqlError> {
@@ -9,7 +9,9 @@ pub(crate) fn call(method: MethodId, v: &[Value]) -> Result<Value, SqlError> {
     let args = &mut room[..v.len()];
     for (arg, value) in args.iter_mut().zip(v) {
         *arg = match value {
+            Value::Bit(b) => Arg::Bit(*b),
             Value::Int(n) => Arg::Int(*n),
+            Value::Float(n) => Arg::Float(*n),
             Value::Str(text) => Arg::Text(text),
             Value::Binary(bytes) => Arg::Bytes(bytes),
             _ => Arg::Null,
@@ -19,18 +21,9 @@ pub(crate) fn call(method: MethodId, v: &[Value]) -> Result<Value, SqlError> {
         Made::Null => Value::Null,
         Made::Bit(b) => Value::Bit(b),
         Made::Small(n) => Value::SmallInt(n),
+        Made::Int(n) => Value::Int(n),
+        Made::Float(n) => Value::Float(n),
         Made::Text(text) => Value::str(&text),
         Made::Bytes(bytes) => Value::Binary(bytes.into()),
     })
 }
-
-/// The value and what a method takes.
-const ARGS_MAX: usize = 4;
-
-const _: () = {
-    let mut at = 0;
-    while at < types::clr::METHODS.len() {
-        assert!(types::clr::METHODS[at].takes.len() < ARGS_MAX);
-        at += 1;
-    }
-};

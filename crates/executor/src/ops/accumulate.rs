@@ -94,7 +94,7 @@ enum State {
 }
 
 /// STRING_AGG: the pieces with their places in the order, and what goes between. A percentile: the values likewise, and
-/// the share.
+/// the share. An aggregate of a type of the CLR: the values.
 #[derive(Debug, Clone, Default)]
 struct Joined {
     pieces: Vec<(Box<[u8]>, Value)>,
@@ -113,9 +113,10 @@ impl Accumulator {
             AggFunc::StDev | AggFunc::StDevP | AggFunc::Var | AggFunc::VarP => {
                 State::Moments { count: 0, mean: 0.0, squares: 0.0 }
             }
-            AggFunc::StringAgg | AggFunc::PercentileCont | AggFunc::PercentileDisc => {
-                State::Joined(Box::default())
-            }
+            AggFunc::StringAgg
+            | AggFunc::PercentileCont
+            | AggFunc::PercentileDisc
+            | AggFunc::Clr(..) => State::Joined(Box::default()),
         };
         Accumulator { state, seen: spec.distinct.then(|| Box::new(Seen::new(spec.arg))) }
     }
@@ -337,6 +338,11 @@ impl Accumulator {
             State::Checksum(sum) => Ok(Value::from(*sum)),
             State::Joined(all) => match spec.func {
                 AggFunc::StringAgg => joined(spec, &all.pieces, &all.separator),
+                AggFunc::Clr(ty, aggregate) => {
+                    let group: Vec<&[u8]> = all.pieces.iter().map(|(_, v)| bytes(v)).collect();
+                    let made = aggregate.of(ty, &group).map_err(TypeError::from)?;
+                    Ok(made.map_or(Value::Null, |bytes| Value::Binary(bytes.into())))
+                }
                 _ => percentile(spec, &all.pieces, &all.separator),
             },
             State::Exact { count: 0, .. } | State::Approximate { count: 0, .. } => Ok(Value::Null),
@@ -366,6 +372,10 @@ fn next<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
     };
     *rest = more;
     *bytes
+}
+
+fn bytes(value: &Value) -> &[u8] {
+    if let Value::Binary(bytes) = value { bytes } else { &[] }
 }
 
 /// A number in units of its scale.

@@ -91,7 +91,10 @@ impl Show<'_> {
                     true => format!("{}::", row.owner.name()),
                     false => format!("{}.", args.remove(0)),
                 };
-                format!("{of}{}({})", row.name, args.join(","))
+                match row.is_property {
+                    true => format!("{of}{}", row.name),
+                    false => format!("{of}{}({})", row.name, args.join(",")),
+                }
             }
             ExprKind::Func { func, args } => {
                 let shown = format!("{func:?}").to_lowercase();

@@ -2,7 +2,8 @@
 //!
 //! `x.value('path', 'type')` is a call named `.value` whose first argument is `x`; of a column it is a call of a function
 //! that the column's name qualifies, as it is written, and the binder tells them apart. `type::Method(...)`, which is
-//! called on the type itself, is a call of that whole name.
+//! called on the type itself, is a call of that whole name. A property is a call without arguments whose name has an equals
+//! sign before it, `.=Lat` or `type::=Null`; of a column it is a name with a part more.
 
 use super::builtin::call;
 use super::*;
@@ -18,11 +19,39 @@ impl Parser<'_> {
     /// Methods behind a value, one behind the other.
     #[inline(never)]
     pub(super) fn value_methods(&mut self, mut value: Expr, start: usize) -> ParseResult<Expr> {
-        while self.at_method() {
-            value = self.method(value, start, "")?;
+        loop {
+            if self.at_method() {
+                value = self.method(value, start, "")?;
+            } else if self.at_sym(Sym::Dot) && self.name_ahead(1) {
+                value = self.property(value, start)?;
+            } else {
+                return Ok(value);
+            }
         }
-        self.properties()?;
-        Ok(value)
+    }
+
+    /// `.name` behind a value, at the dot.
+    fn property(&mut self, value: Expr, start: usize) -> ParseResult<Expr> {
+        self.height += 1;
+        if self.height > MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        self.at += 1;
+        let mut name = self.ident()?;
+        name.value = format!(".={}", name.value);
+        name.quoted = false;
+        Ok(Expr { kind: call(name, vec![value]), span: self.span_from(start) })
+    }
+
+    /// `.name = value` behind a variable, at the dot: what the variable becomes, a call of the value named `.set name`.
+    pub(super) fn set_property(&mut self, variable: Expr, start: usize) -> ParseResult<Expr> {
+        self.at += 1;
+        let mut name = self.ident()?;
+        name.value = format!(".set {}", name.value);
+        name.quoted = false;
+        self.expect_sym(Sym::Eq)?;
+        let args = vec![variable, self.value()?];
+        Ok(Expr { kind: call(name, args), span: self.span_from(start) })
     }
 
     /// One method, at its dot; `mark` goes before its name.
@@ -70,10 +99,7 @@ impl Parser<'_> {
     ) -> ParseResult<ExprKind> {
         self.at += 2;
         let mut name = self.ident()?;
-        if !self.at_sym(Sym::LeftParen) {
-            self.note_unsupported("properties of CLR types");
-            return Ok(ExprKind::Literal(Literal::Null));
-        }
+        let sign = if self.at_sym(Sym::LeftParen) { "" } else { "=" };
         let schema = qualifier.pop();
         if self.notes.is_some() {
             let named = ObjectName { schema: schema.clone(), ..ObjectName::bare(ty.clone()) };
@@ -81,9 +107,9 @@ impl Parser<'_> {
         }
         let schema = schema.filter(|schema| !schema.is("sys"));
         let schema = schema.map_or_else(String::new, |schema| format!("{}.", schema.value));
-        name.value = format!("{schema}{}::{}", ty.value, name.value);
+        name.value = format!("{schema}{}::{sign}{}", ty.value, name.value);
         name.quoted = false;
-        let args = self.method_args()?;
+        let args = if sign.is_empty() { self.method_args()? } else { Vec::new() };
         Ok(call(name, args))
     }
 }

@@ -14,6 +14,15 @@ impl Parser<'_> {
                 let expr = self.xml_change(value, start)?;
                 return Ok(StatementKind::SetVariable { variable, op: AssignOp::Set, expr });
             }
+            if self.at_sym(Sym::Dot)
+                && self.name_ahead(1)
+                && self.kind_ahead(2) == TokenKind::Symbol(Sym::Eq)
+            {
+                let kind = ExprKind::Variable(variable.clone());
+                let value = Expr { kind, span: variable.span };
+                let expr = self.set_property(value, start)?;
+                return Ok(StatementKind::SetVariable { variable, op: AssignOp::Set, expr });
+            }
             if self.at_sym(Sym::Dot) || self.at_static_member() {
                 if self.at_static_member() {
                     // `@x::Member`: of the type of a variable.

@@ -11,10 +11,15 @@ pub(super) fn enter(value: &Value, from: SqlType, ty: ClrType) -> Result<Value, 
         Value::Null => Ok(Value::Null),
         Value::Binary(_) if from == SqlType::Clr(ty) => Ok(value.clone()),
         Value::Binary(bytes) => {
-            ty.check(bytes)?;
-            Ok(value.clone())
+            let admitted = ty.admit(bytes)?;
+            Ok(admitted.map_or(Value::Null, |bytes| match bytes {
+                Cow::Borrowed(_) => value.clone(),
+                Cow::Owned(bytes) => Value::Binary(bytes.into()),
+            }))
         }
-        Value::Str(text) => Ok(Value::Binary(ty.parse(text)?.into())),
+        Value::Str(text) => {
+            Ok(ty.parse(text)?.map_or(Value::Null, |bytes| Value::Binary(bytes.into())))
+        }
         _ => Err(clash(from, SqlType::Clr(ty))),
     }
 }
@@ -27,7 +32,7 @@ pub(super) fn leave(
     strict: bool,
 ) -> Result<Value, TypeError> {
     let text = ty.text(bytes)?;
-    let source = SqlType::NVarChar(Len::N(4000));
+    let source = SqlType::NVarChar(if ty.is_spatial() { Len::Max } else { Len::N(4000) });
     let limit = length(to).limit();
     let text = fit_text(Cow::Borrowed(&text), &Value::str(""), source, to, limit, strict)?;
     Ok(Value::Str(text))

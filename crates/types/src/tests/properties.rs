@@ -69,8 +69,11 @@ fn some_value(ty: SqlType, n: &mut Numbers) -> Value {
         }
         SqlType::VarChar(len) | SqlType::NVarChar(len) => Value::str(&text(n, len.limit().min(12))),
         SqlType::Clr(ty) => {
-            let path = format!("/{}/{}.{}/", n.below(99), n.below(9), n.below(9));
-            Value::binary(&ty.parse(&path).expect("a path"))
+            let text = match ty.is_spatial() {
+                true => format!("POINT ({} {})", n.below(99), n.below(9)),
+                false => format!("/{}/{}.{}/", n.below(99), n.below(9), n.below(9)),
+            };
+            Value::binary(&ty.parse(&text).expect("its text").expect("no NULL"))
         }
         SqlType::Xml => Value::str(&format!("<a b=\"{}\"/>", text(n, 9))),
         SqlType::Binary(len) => {
