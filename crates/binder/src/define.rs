@@ -7,6 +7,7 @@ mod columnstore;
 mod constraints;
 mod filter;
 mod index;
+mod spatial;
 mod temporal;
 
 use catalog::{

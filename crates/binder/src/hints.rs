@@ -127,7 +127,12 @@ fn index_id(hint: &ast::TableHint, table: &catalog::TableDef) -> Result<Option<u
         }
     };
     let of_id = |id: i32| table.indexes.iter().find(|index| index.index_id == id);
-    if let Some(index) = named.and_then(of_id).filter(|index| index.disabled) {
+    // A spatial index has no entries, and a hint of one no effect.
+    let is_off = |index: &catalog::IndexDef| match &index.spatial {
+        Some(spatial) => spatial.is_off,
+        None => index.disabled,
+    };
+    if let Some(index) = named.and_then(of_id).filter(|index| is_off(index)) {
         let text = format!(
             "Index \"{}\" on table \"{}\" (specified in the FROM clause) is disabled or resides in a filegroup which is \
              not online.",

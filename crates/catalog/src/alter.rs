@@ -168,7 +168,7 @@ impl Catalog {
                     let to = |target| Some(if target == of(before) { of(id) } else { target });
                     self.move_properties(txn, scope, to)?;
                 }
-                self.filled(txn, table, id, work)
+                if spec.spatial.is_some() { Ok(()) } else { self.filled(txn, table, id, work) }
             }
             AlterTable::DropIndex { name } => {
                 let gone = self.drop_index(txn, table, name, work)?;

@@ -354,6 +354,8 @@ pub struct IndexDef {
     /// Those that a nonclustered columnstore index is over, too.
     pub include: Vec<usize>,
     pub columnstore: Option<Columnstore>,
+    /// Then it has no entries and counts as disabled.
+    pub spatial: Option<crate::SpatialIndex>,
     /// The condition of a filtered index, as T-SQL text.
     pub filter: Option<Box<str>>,
     /// Not kept up: its tree is empty.

@@ -23,6 +23,9 @@ pub const COLUMNS_MAX: usize = 1024;
 /// Columns of an index's key at most (1904).
 pub const KEY_COLUMNS_MAX: usize = 32;
 
+/// The index_id of a table's first spatial index, as in SQL Server.
+const SPATIAL_FROM: i32 = 384_000;
+
 const UNIQUE: u8 = 1;
 const CLUSTERED: u8 = 2;
 const DISABLED: u8 = 4;
@@ -84,7 +87,10 @@ impl Catalog {
         if spec.unique {
             crate::partition::check_key(&table.columns, partitioned, &columns, &spec.name)?;
         }
-        let highest = table.indexes.iter().map(|i| i.index_id).max().unwrap_or(1);
+        // Spatial indexes are numbered apart.
+        let from = if spec.spatial.is_some() { SPATIAL_FROM - 1 } else { 1 };
+        let own = |id: &i32| (*id >= SPATIAL_FROM) == spec.spatial.is_some();
+        let highest = table.indexes.iter().map(|i| i.index_id).filter(own).max().unwrap_or(from);
         let constraint_id = if kind == IndexKind::Index { 0 } else { self.new_object_id() };
         let index = IndexDef {
             index_id: if spec.clustered { 1 } else { highest.max(1) + 1 },
@@ -96,8 +102,9 @@ impl Catalog {
             columns,
             include,
             columnstore,
+            spatial: spec.spatial,
             filter: spec.filter.clone(),
-            disabled: false,
+            disabled: spec.spatial.is_some(),
             ignore_dup_key: spec.ignore_dup_key,
             fill_factor: spec.fill_factor,
             options: spec.options,
@@ -220,6 +227,7 @@ impl Catalog {
             index.columnstore.as_ref().map_or(Value::Null, crate::columnstore::pack),
             index.buckets.map(|n| n as i32).into(),
             index.options.pack().into(),
+            index.spatial.as_ref().map_or(Value::Null, crate::spatial_index::pack),
         ];
         self.tables.indexes.put(txn, &row)
     }
@@ -277,6 +285,8 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
     let columnstore = columnstore.map(|bytes| crate::columnstore::unpack(&bytes)).transpose()?;
     let buckets = cells.opt_int()?.map(|n| n as u32);
     let options = IndexOptions::unpack(cells.opt_int()?.unwrap_or(0) as i32);
+    let spatial = cells.opt_bytes()?;
+    let spatial = spatial.map(|bytes| crate::spatial_index::unpack(&bytes)).transpose()?;
     Ok(IndexDef {
         index_id,
         constraint_id,
@@ -287,6 +297,7 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
         columns,
         include,
         columnstore,
+        spatial,
         filter,
         disabled: flags & DISABLED != 0,
         ignore_dup_key: flags & IGNORE_DUP_KEY != 0,

@@ -37,6 +37,7 @@ mod scope;
 mod sequence;
 mod server;
 mod shapes;
+mod spatial_index;
 mod spec;
 mod statistics;
 mod system;
@@ -75,6 +76,7 @@ pub use private::{
 pub use properties::{PropertyChange, PropertyClass, PropertyDef, PropertyTarget};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;
+pub use spatial_index::{SpatialIndex, Tessellation};
 pub use spec::{
     AlterTable, CheckSpec, ColumnSpec, ColumnstoreSpec, ForeignKeySpec, IndexSpec, KeySpec, Mark,
     ModuleOptions, PutMode, SpaceSpec, TableSpec, VersioningSpec,

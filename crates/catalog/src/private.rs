@@ -103,6 +103,7 @@ pub fn show_indexes(table: &mut TableDef, shown: &TableSpec) -> Result<(), Catal
             columns: ordinals(&spec.columns)?,
             include: ordinals(&include)?.into_iter().map(|(ordinal, _)| ordinal).collect(),
             columnstore: None,
+            spatial: None,
             filter: spec.filter.clone(),
             disabled: false,
             ignore_dup_key: spec.ignore_dup_key,

@@ -127,6 +127,8 @@ pub struct IndexSpec {
     /// Those of a columnstore index, too, which has no key.
     pub include: Vec<Box<str>>,
     pub columnstore: Option<ColumnstoreSpec>,
+    /// Of the one column that `include` names.
+    pub spatial: Option<crate::SpatialIndex>,
     pub unique: bool,
     pub clustered: bool,
     /// The condition's text, known to bind.

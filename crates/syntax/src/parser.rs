@@ -39,6 +39,7 @@ mod sequence;
 mod server;
 mod set;
 pub(crate) mod simple;
+mod spatial;
 mod statement;
 mod statistics;
 mod temporal;

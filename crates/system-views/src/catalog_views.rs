@@ -20,6 +20,7 @@ pub mod principals;
 pub mod properties;
 pub mod sequences;
 pub mod server;
+pub mod spatial;
 pub mod statistics;
 pub mod time_zones;
 pub mod tracking;

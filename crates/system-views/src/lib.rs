@@ -49,6 +49,7 @@ use types::Value;
 /// The views of every file. A new file of views is listed here.
 static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::absent::VIEWS,
+    catalog_views::spatial::VIEWS,
     catalog_views::absent_services::VIEWS,
     catalog_views::governor::VIEWS,
     catalog_views::columns::VIEWS,

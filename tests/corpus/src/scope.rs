@@ -56,13 +56,11 @@ const OUTSIDE: &[&str] = &[
     "TRIGGER AS EXTERNAL NAME",
     "TYPE EXTERNAL NAME",
     "methods of CLR types",
-    "properties of CLR types",
     "XML",
     "PRIMARY XML",
     "INDEX of a selective XML index",
     "xml of a schema collection",
     "SELECTIVE",
-    "SPATIAL",
     // Data elsewhere.
     "EXTERNAL",
     "EXECUTE AT",

@@ -21,6 +21,10 @@ impl Binder<'_> {
         if index.columnstore {
             columnstore::spec(index, text)?;
         }
+        if let Some(asked) = &index.spatial {
+            let table = self.indexed_table(&create.table)?;
+            super::spatial::spec(index, asked, &table, IndexSpec::default())?;
+        }
         if !index.unique {
             return Ok(StmtKind::Nothing);
         }
@@ -56,7 +60,10 @@ impl Binder<'_> {
         text: &str,
     ) -> Result<ddl::AlterTable> {
         let table = self.indexed_table(&create.table)?;
-        let spec = index_spec(&create.index, text)?;
+        let mut spec = index_spec(&create.index, text)?;
+        if let Some(asked) = &create.index.spatial {
+            spec = super::spatial::spec(&create.index, asked, &table, spec)?;
+        }
         if let Some(filter) = &create.index.filter {
             let columns = row_columns(Some(&table), &[]);
             let columns: Vec<_> = columns.iter().map(|(n, t, null)| (&**n, *t, *null)).collect();
@@ -388,6 +395,7 @@ fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
         buckets: options.buckets,
         drop_existing: options.drop_existing,
         columnstore: None,
+        spatial: None,
     })
 }
 

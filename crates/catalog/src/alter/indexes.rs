@@ -80,6 +80,10 @@ impl Catalog {
             Some(name) => {
                 let i = position(table, name)?;
                 let index = &mut table.indexes[i];
+                if let Some(spatial) = &mut index.spatial {
+                    spatial.is_off = false;
+                    return self.put_index(txn, table.object_id, &table.indexes[i]);
+                }
                 if !index.clustered {
                     index.disabled = false;
                     index.tree = txn.truncate_tree(&self.db.tree(index.tree))?;
@@ -91,7 +95,12 @@ impl Catalog {
             }
         };
         if all {
-            table.indexes.iter_mut().for_each(|i| i.disabled = false);
+            for index in &mut table.indexes {
+                match &mut index.spatial {
+                    Some(spatial) => spatial.is_off = false,
+                    None => index.disabled = false,
+                }
+            }
         }
         self.move_rows(txn, table, work)
     }
@@ -154,6 +163,13 @@ impl Catalog {
         }
         for i in 0..table.indexes.len() {
             let index = &mut table.indexes[i];
+            if let Some(spatial) = &mut index.spatial
+                && name.is_none_or(|name| same_name(&index.name, name))
+            {
+                spatial.is_off = true;
+                self.put_index(txn, table.object_id, &table.indexes[i])?;
+                continue;
+            }
             if index.disabled || name.is_some_and(|name| !same_name(&index.name, name)) {
                 continue;
             }

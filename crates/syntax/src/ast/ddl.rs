@@ -371,6 +371,8 @@ pub struct IndexDefinition {
     pub hash: bool,
     /// COLUMNSTORE: then `columns` are those it is over (none when it is clustered), and there is no INCLUDE.
     pub columnstore: bool,
+    /// SPATIAL: then `columns` is the one that it is over.
+    pub spatial: Option<SpatialIndex>,
     /// Key columns.
     pub columns: Vec<IndexColumn>,
     /// ORDER of a columnstore index.
@@ -385,6 +387,19 @@ pub struct IndexDefinition {
     pub filegroup: Option<DataSpace>,
     /// Where.
     pub span: Span,
+}
+
+/// What CREATE SPATIAL INDEX says more; of what may be said once, each time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SpatialIndex {
+    /// USING.
+    pub scheme: Option<Ident>,
+    /// BOUNDING_BOX: edges, perhaps with their names in upper case.
+    pub bounding_box: Vec<Vec<(Option<String>, Expr)>>,
+    /// GRIDS: levels, perhaps with their names.
+    pub grids: Vec<Vec<(Option<String>, String)>>,
+    /// CELLS_PER_OBJECT.
+    pub cells: Vec<Expr>,
 }
 
 /// CREATE, ALTER, CREATE OR ALTER VIEW.

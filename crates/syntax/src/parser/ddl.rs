@@ -38,6 +38,7 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Rule | Kw::Default) => self.create_bindable(start),
             _ if self.word_ahead(0, "TYPE") => self.create_type(),
             _ if self.at_word("COLUMNSTORE") => self.create_index(),
+            _ if self.at_word("SPATIAL") => self.create_spatial_index(),
             _ if self.at_word("SEQUENCE") => self.define_sequence(false),
             _ if self.at_word("SYNONYM") => self.create_synonym(),
             _ if self.at_policy() => self.security_policy(false),

@@ -125,6 +125,7 @@ impl Parser<'_> {
             clustered,
             hash,
             columnstore: false,
+            spatial: None,
             columns,
             order: Vec::new(),
             include,

@@ -59,7 +59,6 @@ impl Parser<'_> {
             "SIGNATURE",
             "SENSITIVITY",
             "COUNTER",
-            "SPATIAL",
             "STATISTICS",
             "SYMMETRIC",
             "TYPE",

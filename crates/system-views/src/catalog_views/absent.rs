@@ -1,4 +1,4 @@
-//! What cannot exist here: keys and certificates, users' assemblies, FileTables, full-text and spatial indexes; the waits of
+//! What cannot exist here: keys and certificates, users' assemblies, FileTables, full-text indexes; the waits of
 //! single sessions, as waits are counted by scheduler; and pages of tempdb, as temporary tables are in memory.
 //! Tools ask for them all the same: views with SQL Server's columns and without rows.
 //!
@@ -19,8 +19,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &NUMBERED_PARAMETERS,
     &FILETABLES,
     &FILETABLE_OBJECTS,
-    &SPATIAL_INDEXES,
-    &TESSELLATIONS,
     &FULLTEXT_CATALOGS,
     &FULLTEXT_COLUMNS,
     &FULLTEXT_STOPLISTS,
@@ -156,62 +154,6 @@ absent! {
     FILETABLE_OBJECTS = "sys.filetable_system_defined_objects";
     object_id int;
     parent_object_id int;
-}
-
-/// The columns of sys.indexes that its kin begin with.
-macro_rules! absent_index {
-    ($view:ident = $full:literal; $($more:tt)*) => {
-        absent! {
-            $view = $full;
-            object_id int;
-            name sysname null;
-            index_id int;
-            type tinyint;
-            type_desc nvarchar(60) null;
-            is_unique bit null;
-            data_space_id int null;
-            ignore_dup_key bit null;
-            is_primary_key bit null;
-            is_unique_constraint bit null;
-            fill_factor tinyint;
-            is_padded bit null;
-            is_disabled bit null;
-            is_hypothetical bit null;
-            allow_row_locks bit null;
-            allow_page_locks bit null;
-            $($more)*
-        }
-    };
-}
-
-absent_index! {
-    SPATIAL_INDEXES = "sys.spatial_indexes";
-    spatial_index_type tinyint null;
-    spatial_index_type_desc nvarchar(60) null;
-    tessellation_scheme sysname null;
-    has_filter bit;
-    filter_definition nvarchar(max) null;
-    auto_created bit null;
-}
-
-absent! {
-    TESSELLATIONS = "sys.spatial_index_tessellations";
-    object_id int;
-    index_id int;
-    tessellation_scheme sysname null;
-    bounding_box_xmin float null;
-    bounding_box_ymin float null;
-    bounding_box_xmax float null;
-    bounding_box_ymax float null;
-    level_1_grid smallint null;
-    level_1_grid_desc nvarchar(60) null;
-    level_2_grid smallint null;
-    level_2_grid_desc nvarchar(60) null;
-    level_3_grid smallint null;
-    level_3_grid_desc nvarchar(60) null;
-    level_4_grid smallint null;
-    level_4_grid_desc nvarchar(60) null;
-    cells_per_object int null;
 }
 
 absent! {

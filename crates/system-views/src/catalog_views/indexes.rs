@@ -91,7 +91,10 @@ pub fn of_table(context: &Context<'_>, table: &Arc<TableDef>) -> Vec<Index> {
             primary: index.kind == IndexKind::PrimaryKey,
             constraint: index.kind == IndexKind::Unique,
             unique: index.unique,
-            keys: index.columns.clone(),
+            keys: match index.spatial {
+                Some(_) => index.include.iter().map(|ordinal| (*ordinal, false)).collect(),
+                None => index.columns.clone(),
+            },
             tree: index.tree.0.0 as i64,
             data_space_id: place(&index.filegroup, table.partitioned_index(index)),
             partitioned: table.partitioned_index(index),
@@ -145,6 +148,16 @@ impl Index {
         self.def.as_ref()?.columnstore.as_ref()
     }
 
+    /// What makes it a spatial index.
+    pub fn spatial(&self) -> Option<&catalog::SpatialIndex> {
+        self.def.as_ref()?.spatial.as_ref()
+    }
+
+    /// ALTER INDEX disabled it.
+    fn is_disabled(&self) -> bool {
+        self.spatial().map_or_else(|| self.flag(|def| def.disabled), |spatial| spatial.is_off)
+    }
+
     /// `data_compression` and its name: what the index is asked for. Rows are never compressed.
     pub fn compression(&self) -> (u8, &'static str) {
         match self.columnstore() {
@@ -166,6 +179,7 @@ impl Index {
             Some(def) if def.clustered && def.columnstore.is_some() => {
                 (0..self.table.columns.len()).collect()
             }
+            Some(def) if def.spatial.is_some() => Vec::new(),
             Some(def) => def.include.clone(),
             None => Vec::new(),
         }
@@ -219,12 +233,14 @@ view! {
     type tinyint = match i.columnstore() {
         Some(_) => if i.id == 1 { 5 } else { 6 },
         None if i.buckets().is_some() => 7,
+        None if i.spatial().is_some() => 4,
         None if i.table.is_memory() && i.id == 1 => 2,
         None => i.id.min(2) as u8,
     };
     type_desc nvarchar(60) null = match (i.id, i.columnstore()) {
         (0, _) => "HEAP",
         (_, None) if i.buckets().is_some() => "NONCLUSTERED HASH",
+        (_, None) if i.spatial().is_some() => "SPATIAL",
         (1, None) if i.table.is_memory() => "NONCLUSTERED",
         (1, None) => "CLUSTERED",
         (_, None) => "NONCLUSTERED",
@@ -238,7 +254,7 @@ view! {
     is_unique_constraint bit null = i.constraint;
     fill_factor tinyint = i.fill_factor();
     is_padded bit null = i.options().padded;
-    is_disabled bit null = i.flag(|d| d.disabled);
+    is_disabled bit null = i.is_disabled();
     is_hypothetical bit null = false;
     is_ignored_in_optimization bit null = false;
     // A columnstore index takes locks of its own kind.
