@@ -281,7 +281,7 @@ fn gather_builds(node: &mut Node, branches: Branches) {
 /// A grouping whose parts can be made anywhere and put together.
 fn groups_anywhere(op: &Op) -> bool {
     let Op::Aggregate { group, aggs, sets: None, .. } = op else { return false };
-    let plain = aggs.iter().all(|agg| !agg.distinct && agg.joining.is_none());
+    let plain = aggs.iter().all(|agg| !agg.distinct && agg.func.has_parts());
     plain && group.iter().chain(aggs.iter().filter_map(|agg| agg.arg.as_ref())).all(runs_anywhere)
 }
 

@@ -395,6 +395,27 @@ impl AggFunc {
         !self.is_ordered() && !matches!(self, AggFunc::ChecksumAgg | AggFunc::Clr(..))
     }
 
+    /// Can what was made of some of a group's values be put together with what was made of the others?
+    pub fn has_parts(self) -> bool {
+        match self {
+            AggFunc::Count
+            | AggFunc::CountBig
+            | AggFunc::Sum
+            | AggFunc::Avg
+            | AggFunc::Min
+            | AggFunc::Max
+            | AggFunc::StDev
+            | AggFunc::StDevP
+            | AggFunc::Var
+            | AggFunc::VarP
+            | AggFunc::ChecksumAgg => true,
+            AggFunc::StringAgg
+            | AggFunc::PercentileCont
+            | AggFunc::PercentileDisc
+            | AggFunc::Clr(..) => false,
+        }
+    }
+
     /// Does it take its values in an order of its own?
     pub fn is_ordered(self) -> bool {
         matches!(self, AggFunc::StringAgg | AggFunc::PercentileCont | AggFunc::PercentileDisc)

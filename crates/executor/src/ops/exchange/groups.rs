@@ -25,9 +25,9 @@ pub(super) struct Grouped {
 }
 
 impl Grouped {
-    /// None where parts of it cannot be put together: DISTINCT, and what is joined in an order.
+    /// None where parts of it cannot be put together: DISTINCT, and what needs all values of a group.
     pub fn of(grouping: &Grouping<'_>, scalar: bool) -> Option<Grouped> {
-        let whole = grouping.aggs.iter().any(|agg| agg.distinct || agg.joining.is_some());
+        let whole = grouping.aggs.iter().any(|agg| agg.distinct || !agg.func.has_parts());
         (!whole).then(|| Grouped {
             group: grouping.group.to_vec(),
             aggs: grouping.aggs.to_vec(),
