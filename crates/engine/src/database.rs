@@ -46,6 +46,8 @@ pub(crate) struct Figures {
     pub(crate) recovered_records: AtomicU64,
     pub(crate) recovery_ns: AtomicU64,
     pub(crate) recovered_losers: AtomicU64,
+    pub(crate) cleaned_by_transactions: AtomicU64,
+    pub(crate) cleaned_by_background: AtomicU64,
 }
 
 /// Handles that have been given out.

@@ -20,6 +20,8 @@ pub enum EngineError {
     LockTimeout,
     /// 3960: snapshot isolation: the row has changed since the transaction's snapshot.
     SnapshotConflict,
+    /// 3961: a definition has moved the rows of a memory tree since the transaction's snapshot.
+    Redefined,
     /// 41302: a row of a memory tree has been changed by another transaction since this one began.
     WriteConflict,
     /// 41305: a row of a memory tree is not as it was read.
@@ -80,6 +82,7 @@ impl EngineError {
             EngineError::Deadlock => 1205,
             EngineError::LockTimeout => 1222,
             EngineError::SnapshotConflict => 3960,
+            EngineError::Redefined => 3961,
             EngineError::WriteConflict => 41302,
             EngineError::NotRepeatable => 41305,
             EngineError::NotSerializable => 41325,
@@ -113,6 +116,7 @@ impl EngineError {
             self,
             EngineError::Deadlock
                 | EngineError::SnapshotConflict
+                | EngineError::Redefined
                 | EngineError::WriteConflict
                 | EngineError::NotRepeatable
                 | EngineError::NotSerializable
@@ -137,6 +141,9 @@ impl fmt::Display for EngineError {
             EngineError::Deadlock => f.write_str("chosen as the deadlock victim"),
             EngineError::LockTimeout => f.write_str("lock request time out period exceeded"),
             EngineError::SnapshotConflict => f.write_str("the row has changed since the snapshot"),
+            EngineError::Redefined => {
+                f.write_str("what is read has been defined anew since the snapshot")
+            }
             EngineError::WriteConflict => {
                 f.write_str("another transaction has changed the row since this one began")
             }

@@ -27,6 +27,7 @@ mod lob;
 mod locking;
 mod losers;
 mod memory;
+mod memory_facts;
 mod modify;
 mod open;
 mod options;
@@ -54,6 +55,7 @@ pub use found::{Change, Looked};
 pub use ghosts::set_ghost_cleanup;
 pub use lob::{LOB_BYTES_MAX, LOB_CHUNK_BYTES};
 pub use memory::MemoryForm;
+pub use memory_facts::{MemoryCleaning, MemoryFacts};
 pub use options::{
     DataFile, DbFiles, DbOptions, Decided, DelayedDurability, Durability, Isolation, ReadOptions,
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
@@ -78,7 +80,9 @@ pub use log_manager::{
     WriterPlace,
 };
 pub use storage::KEY_MAX;
-pub use storage::memory::Kind as MemoryKind;
+pub use storage::memory::{
+    Chains, Doings, IndexCensus, Kind as MemoryKind, Nodes, QueueFigures as MemoryQueue,
+};
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
 pub use storage::{

@@ -14,6 +14,8 @@
 //!   as it saw them. First the rows of durable trees go to their place, then it says that it is preparing, then it looks,
 //!   then its commit is logged, then its versions are stamped. docs/decisions/0014-memory-tables.md has the argument. Who
 //!   has noted nothing looks at nothing; where such a one has changed a single row, that row's record commits it too.
+//! - A definition that moves rows to other trees is seen by nobody who began before it: whoever has read the trees that
+//!   are gone does not commit with checked reads, and whose snapshot is older does not read the new ones.
 //! - What it takes back it takes back newest first, before its locks go and before anybody learns that it is over.
 
 use crate::{Database, Isolation};
@@ -23,11 +25,12 @@ use log_manager::Appended;
 use mvcc::{Xid, XidStatus};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::*, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*, fence};
 use storage::memory::{
     Changed, Cursor, Kind, Needs, Outcome, Refused, Sight, States, Table, Written,
 };
 use storage::{Run, StorageError, TxnLog};
+use telemetry::{Counter, counters};
 use transaction::{InUse, OnlyChange, Shared, XidTable};
 
 /// How a tree is to live in memory.
@@ -46,6 +49,15 @@ pub(crate) struct MemoryTree {
     pub(crate) durable: bool,
     /// How many rows must wait before a commit cleans: more where a long reader keeps them.
     clean_at: AtomicUsize,
+    /// Its rows come with a definition, as one commit.
+    is_filling: AtomicBool,
+    /// The LSN of that commit: an older snapshot would find nothing.
+    filled_at: AtomicU64,
+    /// Another tree has its place since a definition has committed.
+    is_gone: AtomicBool,
+    /// Writes that were refused: counted on the way out alone.
+    pub(crate) conflicts: AtomicU64,
+    pub(crate) duplicates: AtomicU64,
 }
 
 /// What a transaction has to do with memory trees.
@@ -131,6 +143,11 @@ impl MemoryTree {
         self.clean_at.store(CLEAN_AT.max(2 * self.table.to_clean()), Relaxed);
         gone
     }
+
+    /// Another tree has its place. Under the Sch-M lock.
+    pub(crate) fn retire(&self) {
+        self.is_gone.store(true, Release);
+    }
 }
 
 impl Tree {
@@ -143,13 +160,6 @@ impl Tree {
     #[inline]
     pub fn is_memory(&self) -> bool {
         self.memory().is_some()
-    }
-
-    /// Bytes that a memory tree's rows and its index take, about.
-    pub fn memory_bytes(&self) -> Option<(u64, u64)> {
-        let table = &self.memory()?.table;
-        let index = table.index_bytes();
-        Some((table.bytes().saturating_sub(index), index))
     }
 }
 
@@ -182,8 +192,33 @@ impl Database {
             txn.rollback()?;
         }
         let clean_at = AtomicUsize::new(CLEAN_AT);
-        let made = Arc::new(MemoryTree { table, durable: form.durable, clean_at });
+        let made = Arc::new(MemoryTree {
+            table,
+            durable: form.durable,
+            clean_at,
+            is_filling: AtomicBool::new(false),
+            filled_at: AtomicU64::new(0),
+            is_gone: AtomicBool::new(false),
+            conflicts: AtomicU64::new(0),
+            duplicates: AtomicU64::new(0),
+        });
         let _ = tree.inner.memory.set(made);
+        Ok(())
+    }
+
+    /// The same for a tree that a definition makes and fills, in one transaction.
+    pub fn fill_in_memory(
+        self: &Arc<Self>,
+        id: TreeId,
+        form: MemoryForm,
+    ) -> Result<(), EngineError> {
+        let tree = self.tree(id);
+        if !tree.is_memory() {
+            self.keep_in_memory(id, form)?;
+            if let Some(memory) = tree.memory() {
+                memory.is_filling.store(true, Relaxed);
+            }
+        }
         Ok(())
     }
 
@@ -198,6 +233,7 @@ impl Database {
                 gone += memory.clean(&self.shared, in_use);
             }
         }
+        self.figures.cleaned_by_background.fetch_add(gone, Relaxed);
         gone > 0
     }
 }
@@ -215,7 +251,17 @@ impl Txn {
             if self.published { self.cell.take_another(read) } else { self.cell.take(read) };
         self.published = true;
         self.memory.snapshot = Some(snapshot);
+        self.status.note_memory(snapshot);
         snapshot
+    }
+
+    /// Refuses to read what a definition has put there since the snapshot.
+    #[inline]
+    fn check_filled(&mut self, memory: &MemoryTree, snapshot: Lsn) -> Result<(), EngineError> {
+        match memory.filled_at.load(Acquire) > snapshot.0 {
+            true => Err(self.doom(EngineError::Redefined)),
+            false => Ok(()),
+        }
     }
 
     fn level(&self, options: ReadOptions) -> Isolation {
@@ -233,6 +279,7 @@ impl Txn {
     ) -> Result<bool, EngineError> {
         self.enter(tree, TableMode::SchemaStability)?;
         let snapshot = self.memory_snapshot();
+        self.check_filled(memory, snapshot)?;
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
         let seen = memory.table.get(key, &sight, |bytes, stamp| {
             row.clear();
@@ -255,6 +302,7 @@ impl Txn {
             }
             _ => {}
         }
+        memory.table.note_read(true, usize::from(seen.is_some()));
         if let Some(csn) = seen {
             self.context.note_seen(csn);
         }
@@ -270,7 +318,8 @@ impl Txn {
         options: crate::ScanOptions,
     ) -> Result<MemoryScan, EngineError> {
         self.enter(tree, TableMode::SchemaStability)?;
-        self.memory_snapshot();
+        let snapshot = self.memory_snapshot();
+        self.check_filled(memory, snapshot)?;
         let cursor = match lower {
             Bound::Included(value) if options.one_value => {
                 Cursor::value(&memory.table, value, upper)
@@ -282,6 +331,7 @@ impl Txn {
             // As it was read, upwards or down, it is looked at again.
             self.memory.read.push(Read::Range(memory.clone(), cursor.clone()));
         }
+        memory.table.note_read(true, 0);
         Ok(MemoryScan {
             tree: memory.clone(),
             cursor,
@@ -311,7 +361,7 @@ impl Txn {
                 tree.count_rows(1);
                 Ok(())
             }
-            Err(e) => Err(self.refuse_memory(e)),
+            Err(e) => Err(self.refuse_memory(memory, e)),
         }
     }
 
@@ -340,7 +390,7 @@ impl Txn {
                 }
                 Ok(true)
             }
-            Err(e) => Err(self.refuse_memory(e)),
+            Err(e) => Err(self.refuse_memory(memory, e)),
         }
     }
 
@@ -362,7 +412,13 @@ impl Txn {
     }
 
     #[cold]
-    fn refuse_memory(&mut self, refused: Refused) -> EngineError {
+    fn refuse_memory(&mut self, memory: &MemoryTree, refused: Refused) -> EngineError {
+        let (which, counter) = match refused {
+            Refused::Duplicate => (&memory.duplicates, Counter::XtpDuplicates),
+            Refused::Race | Refused::Conflict => (&memory.conflicts, Counter::XtpConflicts),
+        };
+        which.fetch_add(1, Relaxed);
+        counters::add(counter, 1);
         self.doom(match refused {
             Refused::Duplicate => EngineError::Duplicate,
             Refused::Race => EngineError::NotSerializable,
@@ -399,14 +455,23 @@ impl Txn {
         let read = std::mem::take(&mut self.memory.read);
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
         for what in read {
+            let (Read::Key(tree, _) | Read::Range(tree, _)) = &what;
+            if tree.is_gone.load(Acquire) {
+                counters::add(Counter::XtpValidationFailures, 1);
+                return Err(EngineError::NotRepeatable);
+            }
             let changed = match what {
                 Read::Key(tree, key) => tree.table.changed(&key, &sight),
                 Read::Range(tree, mut cursor) => tree.table.changed_within(&mut cursor, &sight),
             };
-            match changed {
-                Changed::No => {}
-                Changed::Row => return Err(EngineError::NotRepeatable),
-                Changed::Phantom => return Err(EngineError::NotSerializable),
+            let error = match changed {
+                Changed::No => None,
+                Changed::Row => Some(EngineError::NotRepeatable),
+                Changed::Phantom => Some(EngineError::NotSerializable),
+            };
+            if let Some(error) = error {
+                counters::add(Counter::XtpValidationFailures, 1);
+                return Err(error);
             }
             runtime::task::maybe_yield();
         }
@@ -424,6 +489,10 @@ impl Txn {
         for change in &changes {
             let Touched { tree, hint } = &mut trees[change.tree];
             let Some(memory) = tree.memory().filter(|memory| memory.durable) else { continue };
+            if self.drops.iter().any(|(gone, _)| gone.id() == tree.id()) {
+                // One between two steps of a definition.
+                continue;
+            }
             runtime::task::maybe_yield();
             result = memory.table.outcome(change.written, own, |outcome| {
                 self.write_one_beside(tree, outcome, change.run, hint, only)
@@ -476,6 +545,17 @@ impl Txn {
         }
     }
 
+    /// The definition that has filled trees is committed. Under their tables' Sch-M locks.
+    #[cold]
+    pub(crate) fn note_filled(&mut self, csn: Lsn) {
+        for change in &self.memory.written {
+            let memory = self.memory.trees[change.tree].memory();
+            if memory.is_filling.swap(false, Relaxed) {
+                memory.filled_at.store(csn.0, Release);
+            }
+        }
+    }
+
     /// Takes changes back until so many are left.
     pub(crate) fn take_memory_back(&mut self, to: usize) {
         self.memory.take_back_to(to);
@@ -483,6 +563,11 @@ impl Txn {
 
     /// The transaction is over; its snapshot is not in use any more.
     pub(crate) fn finish_memory(&mut self) {
+        counters::add(Counter::XtpTransactions, 1);
+        if self.memory.written.is_empty() {
+            counters::add(Counter::XtpReadOnly, 1);
+        }
+        self.status.note_memory(Lsn::NONE);
         self.memory.snapshot = None;
         self.memory.read.clear();
         self.memory.written.clear();
@@ -491,7 +576,8 @@ impl Txn {
             let memory = touched.memory();
             if memory.table.to_clean() >= memory.clean_at.load(Relaxed) {
                 let in_use = self.shared.snapshots.advance(&self.shared.log);
-                memory.clean(&self.shared, &in_use);
+                let gone = memory.clean(&self.shared, &in_use);
+                self.db.figures.cleaned_by_transactions.fetch_add(gone, Relaxed);
             }
         }
         // What is gone is not held on to, nor what has another shape by now.
@@ -598,6 +684,7 @@ impl MemoryScan {
                 newest = newest.max(sight_commit(stamp, &txn.shared.xids));
             });
             self.is_over = !more;
+            self.tree.table.note_read(false, self.rows.len());
             txn.context.note_seen(newest);
             if self.notes {
                 for [from, to, _] in &self.rows {

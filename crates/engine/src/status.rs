@@ -36,6 +36,8 @@ struct Cells {
     log_first: AtomicU64,
     log_last: AtomicU64,
     log_end: AtomicU64,
+    /// The snapshot by which it reads memory trees; 0: it has not touched any.
+    memory: AtomicU64,
 }
 
 /// See the file's first lines.
@@ -79,6 +81,12 @@ impl Status {
         self.0.log_first.store(first, Relaxed);
         self.0.log_last.store(last, Relaxed);
         self.0.log_end.store(end, Relaxed);
+    }
+
+    /// It reads memory trees by this snapshot from now on; none: that is over.
+    #[inline]
+    pub(crate) fn note_memory(&self, snapshot: Lsn) {
+        self.0.memory.store(snapshot.0, Relaxed);
     }
 
     fn counts(&self) -> Activity {
@@ -157,6 +165,8 @@ pub struct TransactionInfo {
     pub log_bytes: u64,
     pub first_lsn: Lsn,
     pub last_lsn: Lsn,
+    /// The snapshot by which it reads memory trees, if it has touched any.
+    pub memory_snapshot: Option<Lsn>,
 }
 
 /// A row of `sys.dm_tran_locks`.
@@ -256,6 +266,7 @@ impl Database {
                 log_bytes: s.0.log_end.load(Relaxed).saturating_sub(s.0.log_first.load(Relaxed)),
                 first_lsn: Lsn(s.0.log_first.load(Relaxed)),
                 last_lsn: Lsn(s.0.log_last.load(Relaxed)),
+                memory_snapshot: Some(Lsn(s.0.memory.load(Relaxed))).filter(|s| !s.is_none()),
             })
             .collect()
     }

@@ -337,6 +337,10 @@ impl Txn {
             self.stamp_memory(at.start);
         }
         let drops = std::mem::take(&mut self.drops);
+        if !drops.is_empty() || !self.reshapes.is_empty() {
+            self.note_filled(at.start);
+            drops.iter().filter_map(|(tree, _)| tree.memory()).for_each(|memory| memory.retire());
+        }
         self.db.dropped(drops.iter().map(|(t, _)| t.id()), at.start);
         for reshape in self.reshapes.drain(..) {
             // Its Sch-M lock is still ours. A tree that was dropped as well stays gone.
@@ -425,6 +429,9 @@ impl Txn {
         let mut result = Ok(());
         if self.fused.is_some() {
             stdx::fatal!("a rollback of what is committed");
+        }
+        if self.memory.snapshot.is_some() {
+            counters::add(Counter::XtpAborts, 1);
         }
         self.take_memory_back(0);
         if self.has_written() {

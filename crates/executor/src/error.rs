@@ -44,6 +44,16 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
                 ),
             )
         }
+        EngineError::Redefined => SqlError::new(
+            3961,
+            16,
+            format!(
+                "Snapshot isolation transaction failed in database '{database}' because the object accessed by the \
+                 statement has been modified by a DDL statement in another concurrent transaction since the start of \
+                 this transaction.  It is disallowed because the metadata is not versioned. A concurrent update to \
+                 metadata can lead to inconsistency if mixed with snapshot isolation."
+            ),
+        ),
         EngineError::WriteConflict => SqlError::new(
             41302,
             16,

@@ -36,6 +36,8 @@ mod version;
 mod loom_tests;
 
 #[cfg(not(loom))]
+mod census;
+#[cfg(not(loom))]
 mod clean;
 #[cfg(not(loom))]
 mod node;
@@ -53,6 +55,8 @@ mod write;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+#[cfg(not(loom))]
+pub use census::{Chains, Doings, IndexCensus, Nodes, QueueFigures};
 #[cfg(not(loom))]
 pub use clean::Needs;
 #[cfg(not(loom))]

@@ -44,6 +44,12 @@ named! {
         Logins = "Logins/sec",
         Logouts = "Logouts/sec",
         ConnectionResets = "Connection Reset/sec",
+        XtpTransactions = "Transactions created/sec",
+        XtpReadOnly = "Read-only transactions prepared/sec",
+        XtpAborts = "Transactions aborted/sec",
+        XtpValidationFailures = "Transaction validation failures/sec",
+        XtpConflicts = "Write conflicts/sec",
+        XtpDuplicates = "Unique constraint violations/sec",
     }
 }
 

@@ -214,7 +214,7 @@ fn nothing_of_a_tree_that_is_not_durable_is_logged() {
     }
     let each = (db.log().tail().0 - before.0) / 100;
     assert!(each < 100, "{each} bytes of log a transaction");
-    assert!(tree.memory_bytes().unwrap().0 > 100 * 500);
+    assert!(tree.memory_facts().unwrap().row_bytes > 100 * 500);
 }
 
 /// Where a transaction has one row to write, and nothing else.
@@ -288,7 +288,7 @@ fn a_long_reader_keeps_what_it_sees_and_no_more() {
     db.flush_log().unwrap();
     db.clean_memory();
     assert_eq!(read(&mut reader, &tree, 1), Some(vec![1; 1000]));
-    let (rows, _) = tree.memory_bytes().unwrap();
+    let rows = tree.memory_facts().unwrap().row_bytes;
     assert!(rows < 20_000, "{rows} bytes for one row");
     reader.rollback().unwrap();
 }

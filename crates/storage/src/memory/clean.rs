@@ -32,12 +32,22 @@ pub trait Needs {
 
 /// Rows that have left something behind.
 pub(crate) struct Queue {
-    lists: Box<[CachePadded<Mutex<Vec<Listed>>>]>,
+    pub(super) lists: Box<[CachePadded<Mutex<List>>]>,
     /// About how many there are.
     len: AtomicUsize,
 }
 
-struct Listed(*const Row);
+/// Those that one slot has listed, and what has become of its lists.
+#[derive(Default)]
+pub(super) struct List {
+    pub rows: Vec<Listed>,
+    /// How many have been taken for cleaning.
+    pub taken: u64,
+    pub depth_max: usize,
+    pub served_ns: u64,
+}
+
+pub(super) struct Listed(*const Row);
 
 // SAFETY: a row is shared memory; who takes it out of a list may free it.
 unsafe impl Send for Listed {}
@@ -62,7 +72,7 @@ enum Fate {
 impl Drop for Table {
     fn drop(&mut self) {
         for list in &self.queue.lists {
-            for listed in std::mem::take(&mut *list.lock()) {
+            for listed in std::mem::take(&mut list.lock().rows) {
                 // SAFETY: in a list, so nobody has freed it; the index, which has the live ones, goes after this.
                 let is_dead = unsafe { &*listed.0 }.is_dead();
                 if is_dead {
@@ -78,7 +88,7 @@ impl Table {
     /// The row has versions that may not be needed. Its transaction's snapshot is in use, or it is on top of nothing.
     pub(crate) fn queue(&self, row: &Row) {
         if !row.queued.load(Relaxed) && !row.queued.swap(true, AcqRel) {
-            self.queue.lists[slot()].lock().push(Listed(row));
+            self.queue.lists[slot()].lock().rows.push(Listed(row));
             self.queue.len.fetch_add(1, Relaxed);
         }
     }
@@ -94,7 +104,15 @@ impl Table {
         let mut gone = 0;
         let mut later = Vec::new();
         for list in &self.queue.lists {
-            let rows = std::mem::take(&mut *list.lock());
+            let rows = {
+                let mut list = list.lock();
+                if !list.rows.is_empty() {
+                    list.taken += list.rows.len() as u64;
+                    list.depth_max = list.depth_max.max(list.rows.len());
+                    list.served_ns = runtime::clock::now_ns();
+                }
+                std::mem::take(&mut list.rows)
+            };
             self.queue.len.fetch_sub(rows.len(), Relaxed);
             for listed in rows {
                 let guard = pin();

@@ -42,6 +42,18 @@ impl HashIndex {
         self.buckets.len()
     }
 
+    /// How many rows a bucket has.
+    #[cfg(not(loom))]
+    pub fn chain(&self, place: usize) -> u64 {
+        let guard = crate::memory::reclaim::pin();
+        let (mut at, mut rows) = (self.first(place, &guard), 0);
+        while let Some(row) = at {
+            rows += 1;
+            at = HashIndex::after(row, &guard);
+        }
+        rows
+    }
+
     /// What of a key is hashed.
     #[inline]
     pub fn hashed<'k>(&self, key: &'k [u8]) -> &'k [u8] {

@@ -6,6 +6,7 @@
 
 use crate::memory::reclaim::Guard;
 use crate::memory::row::Row;
+use crate::memory::table::taken;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering::*};
@@ -164,6 +165,20 @@ impl Content {
     #[inline]
     pub fn is_left_of(&self, key: &[u8]) -> bool {
         self.high.as_ref().is_some_and(|high| key >= &high[..])
+    }
+
+    /// Memory that the node of this content takes, its lower fence too, which others share.
+    pub fn taken(&self) -> u64 {
+        let piece = |bytes: usize| if bytes == 0 { 0 } else { taken(bytes) };
+        let entries = match &self.entries {
+            Entries::Leaf(rows) => piece(rows.capacity() * size_of::<Entry>()),
+            Entries::Inner(keys, children) => {
+                piece(keys.capacity() * size_of::<Arc<[u8]>>())
+                    + piece(children.capacity() * size_of::<NodeRef>())
+            }
+        };
+        let fence = self.low.as_ref().map_or(0, |low| taken(low.len() + 2 * size_of::<usize>()));
+        (taken(size_of::<Node>()) + taken(size_of::<Content>()) + entries + fence) as u64
     }
 
     pub fn weight(&self) -> u64 {

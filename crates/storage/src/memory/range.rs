@@ -11,10 +11,12 @@
 //!
 //! Nodes are not merged: a leaf whose rows are all gone stays, empty (docs/decisions/0014-memory-tables.md).
 
+use crate::memory::census::Nodes;
 use crate::memory::hash::Inserted;
 use crate::memory::node::{Content, ENTRIES_MAX, Entries, Entry, Node, NodeRef, head_of};
-use crate::memory::reclaim::Guard;
+use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::Row;
+use crate::memory::table::taken;
 use parking_lot::Mutex;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -49,6 +51,37 @@ impl RangeIndex {
 
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed)
+    }
+
+    /// Goes through all nodes, level by level; nodes that come meanwhile may be missed.
+    pub fn census(&self) -> Nodes {
+        let mut nodes = Nodes { bytes: taken(size_of::<NodeRef>()) as u64, ..Nodes::default() };
+        let mut first = Some(self.root(&pin()));
+        while let Some(leftmost) = first.take() {
+            let (mut at, mut splits) = (Some(leftmost), 0);
+            while let Some(node) = at {
+                // Nodes live as long as the index: what is between two of them need not be kept.
+                let guard = pin();
+                let content = content_of(node, &guard);
+                nodes.bytes += content.taken();
+                splits += u64::from(node != leftmost);
+                match &content.entries {
+                    Entries::Leaf(_) => nodes.leaves += 1,
+                    Entries::Inner(_, children) => {
+                        nodes.inner += 1;
+                        first = first.or(children.first().copied());
+                    }
+                }
+                at = content.right;
+                drop(guard);
+                runtime::task::maybe_yield();
+            }
+            match leftmost.get().level {
+                0 => nodes.leaf_splits += splits,
+                _ => nodes.inner_splits += splits,
+            }
+        }
+        nodes
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use crate::memory::row::Row;
 use crate::memory::sight::{Changed, Sight, States};
 use parking_lot::Mutex;
 use runtime::task::{MAX_SLOTS, slot};
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use stdx::CachePadded;
 
 /// How rows are found.
@@ -32,8 +32,13 @@ pub(crate) enum Index {
 
 /// What one slot knows of a table: a line of its own, written by one thread at a time.
 #[derive(Default)]
-struct SlotState {
+pub(super) struct SlotState {
     bytes: AtomicI64,
+    pub scans: AtomicU64,
+    pub returned: AtomicU64,
+    pub inserts: AtomicU64,
+    pub updates: AtomicU64,
+    pub deletes: AtomicU64,
 }
 
 /// Rows in memory, by one key.
@@ -41,7 +46,7 @@ pub struct Table {
     pub(crate) kind: Kind,
     pub(crate) index: Index,
     pub(crate) queue: Queue,
-    slots: Box<[CachePadded<SlotState>]>,
+    pub(super) slots: Box<[CachePadded<SlotState>]>,
     /// Held by the one who takes rows and versions out.
     pub(crate) cleaning: Mutex<()>,
 }
@@ -63,10 +68,15 @@ impl Table {
         }
     }
 
-    /// Bytes that rows, their keys and their versions take, about; what the allocator adds is not among them.
+    /// Bytes that rows, their keys and their versions take, with what the allocator adds to each piece, and the index.
     pub fn bytes(&self) -> u64 {
+        self.row_bytes() + self.index_bytes()
+    }
+
+    /// The same without the index.
+    pub fn row_bytes(&self) -> u64 {
         let rows: i64 = self.slots.iter().map(|s| s.bytes.load(Relaxed)).sum();
-        rows.max(0) as u64 + self.index_bytes()
+        rows.max(0) as u64
     }
 
     /// Bytes that the index takes, about.
@@ -81,6 +91,20 @@ impl Table {
     pub(crate) fn weigh(&self, bytes: i64) {
         let mine = &self.slots[slot()].bytes;
         mine.store(mine.load(Relaxed) + bytes, Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn note(&self, what: impl FnOnce(&SlotState) -> &AtomicU64) {
+        let cell = what(&self.slots[slot()]);
+        cell.store(cell.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// A look-up or a scan that begins, and so many rows that one has shown.
+    #[inline]
+    pub fn note_read(&self, begins: bool, rows: usize) {
+        let mine = &self.slots[slot()];
+        mine.scans.store(mine.scans.load(Relaxed) + u64::from(begins), Relaxed);
+        mine.returned.store(mine.returned.load(Relaxed) + rows as u64, Relaxed);
     }
 
     /// Shows the row under `key` that a transaction sees; `None`: there is none.
@@ -130,4 +154,9 @@ impl Table {
             Index::Range(range) => range.remove(row, guard),
         }
     }
+}
+
+/// What a piece of memory takes of so many bytes asked for: with glibc's header, in its steps of 16.
+pub(crate) fn taken(bytes: usize) -> usize {
+    ((bytes + 8).next_multiple_of(16)).max(32)
 }

@@ -1,7 +1,7 @@
 //! One thread's rows as a map would have them; many threads' histories checked.
 
 use crate::memory::{
-    Changed, Cursor, Kind, Needs, Outcome, Refused, Sight, States, Table, Written,
+    Changed, Cursor, IndexCensus, Kind, Needs, Outcome, Refused, Sight, States, Table, Written,
 };
 use log_manager::Lsn;
 use mvcc::{Xid, XidStatus};
@@ -451,4 +451,44 @@ fn many_threads_keep_the_sum() {
         }
         assert_eq!(table.to_clean(), 0);
     }
+}
+
+/// What is counted when somebody asks is what is there.
+#[test]
+fn a_census_counts_rows_nodes_and_doings() {
+    const ROWS: u64 = 3_000;
+    let filled = |kind| {
+        let table = Table::new(kind);
+        for n in 0..ROWS {
+            assert!(table.load(&n.to_be_bytes(), &[1; 20]));
+        }
+        table
+    };
+    let hash = filled(Kind::Hash { buckets: 1024, tailed: false });
+    let IndexCensus::Hash(chains) = hash.census() else { panic!("a hash index") };
+    assert_eq!((chains.buckets, chains.rows), (1024, ROWS));
+    assert!(chains.empty < 1024 && chains.longest >= 3);
+    assert_eq!(hash.measured_index_bytes(), 1024 * 8);
+    // A key of 8 bytes, a row of 20 and their links, as an allocator gives them.
+    let each = hash.row_bytes() / ROWS;
+    assert!((64..=160).contains(&each), "{each} bytes a row");
+    let range = filled(Kind::Range);
+    let IndexCensus::Range(nodes) = range.census() else { panic!("a range index") };
+    assert_eq!(nodes.leaves, nodes.leaf_splits + 1);
+    assert!(nodes.leaves >= ROWS / 64 && nodes.inner >= 1);
+    assert!(range.measured_index_bytes() > ROWS * 16);
+    let world = World::new();
+    let table = Arc::new(filled(Kind::Range));
+    let mut txn = world.begin();
+    txn.insert(&table, b"new", b"row").unwrap();
+    assert!(txn.change(&table, &1u64.to_be_bytes(), Some(b"other")).unwrap());
+    assert!(txn.change(&table, &2u64.to_be_bytes(), None).unwrap());
+    txn.commit();
+    let doings = table.doings();
+    assert_eq!((doings.inserts, doings.updates, doings.deletes), (1, 1, 1));
+    let queued: u64 = table.queues().iter().map(|queue| queue.depth).sum();
+    assert_eq!(queued, 2);
+    table.clean(&world, &world);
+    let taken: u64 = table.queues().iter().map(|queue| queue.dequeued).sum();
+    assert_eq!(taken, 2);
 }

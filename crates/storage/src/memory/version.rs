@@ -78,8 +78,9 @@ impl Version {
     }
 
     /// What it weighs.
+    #[cfg(not(loom))]
     pub fn weight(&self) -> usize {
-        size_of::<Version>() + self.len
+        crate::memory::table::taken(size_of::<Version>() + self.len)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::memory::hash::Inserted;
 use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::{Row, Top};
 use crate::memory::sight::{Sight, States};
-use crate::memory::table::Table;
+use crate::memory::table::{Table, taken};
 use crate::memory::version::Version;
 use log_manager::Lsn;
 use mvcc::{Stamp, Visibility, Xid, visible};
@@ -91,6 +91,7 @@ impl Table {
             match there.push(on, version, &guard) {
                 Ok(version) => {
                     self.weigh(weight as i64);
+                    self.note(|mine| &mine.inserts);
                     return Ok(Written::of(there, version));
                 }
                 Err(back) => version = back,
@@ -105,6 +106,7 @@ impl Table {
         let added = self.add(Row::new(key, Some(version)), guard);
         if let Inserted::New(new) = &added {
             self.weigh(weight as i64 + row_weight(new));
+            self.note(|mine| &mine.inserts);
         }
         added
     }
@@ -137,6 +139,7 @@ impl Table {
             match there.push(Some(top), version, &guard) {
                 Ok(version) => {
                     self.weigh(weight as i64);
+                    self.note(|mine| if row.is_some() { &mine.updates } else { &mine.deletes });
                     return Ok(Some(Written::of(there, version)));
                 }
                 Err(back) => version = back,
@@ -238,8 +241,8 @@ impl Written {
 }
 
 pub(crate) fn row_weight(row: &Row) -> i64 {
-    let beside = if row.key.spilled() { row.key.len() } else { 0 };
-    (size_of::<Row>() + beside) as i64
+    let beside = if row.key.spilled() { taken(row.key.capacity()) } else { 0 };
+    (taken(size_of::<Row>()) + beside) as i64
 }
 
 /// Whether what is on top is what the transaction sees; `None`: ask again.
