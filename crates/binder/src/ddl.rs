@@ -135,6 +135,8 @@ pub struct AlterTable {
     /// For ADD of columns: the value that rows already there get, by position in
     /// `changes[0]`'s columns; evaluate it into `ColumnSpec::absent`.
     pub absent: Vec<Option<Expr>>,
+    /// What it is called where a table in memory refuses it.
+    pub on_disk: Option<&'static str>,
 }
 
 /// ALTER INDEX REORGANIZE.

@@ -93,9 +93,8 @@ impl Binder<'_> {
             ));
         }
         if memory.is_some() && is_private(&name.name) {
-            let text =
-                "The table option 'memory_optimized' is not supported with temporary tables.";
-            return Err(self.error(10794, text));
+            let text = "Temporary tables are not supported with memory optimized tables.";
+            return Err(self.error(12322, text).with_state(78));
         }
         if parts.bound_type.is_some() && is_temporary(&name.name) {
             let what = "temporary table with a type that has a rule or default bound";
@@ -652,8 +651,11 @@ fn memory_options(options: &[ast::DatabaseOption]) -> Result<Option<bool>> {
             }
         };
         if !in_memory {
-            let text = "The option 'DURABILITY' is supported with memory optimized tables only.";
-            return Err(BindError::new(10794, 16, option.span.line, text));
+            let text = format!(
+                "The durability option '{}' is supported only with memory optimized tables.",
+                word.to_lowercase()
+            );
+            return Err(BindError::new(10779, 15, option.span.line, text));
         }
     }
     Ok(in_memory.then_some(durable))

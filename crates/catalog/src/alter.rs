@@ -104,6 +104,11 @@ impl Catalog {
         let own = std::mem::replace(&mut scope.changes, std::mem::take(&mut others.changes));
         scope.changes.extend(own);
         let new = new?;
+        if new.is_memory() {
+            let has_index = !new.indexes.is_empty();
+            crate::memory::check_indexed(&new, new.primary_key.is_some(), has_index)?;
+            self.keep_in_memory(&new, true)?;
+        }
         if empty {
             // What the rows of another table must be is asked all the same.
             work.retain(|w| matches!(w, Work::VerifyHistory { .. }));
@@ -176,6 +181,9 @@ impl Catalog {
                 self.forget_properties(txn, scope, |target| target == gone)
             }
             AlterTable::RebuildIndex { name } => self.rebuild(txn, table, name.as_deref(), work),
+            AlterTable::RebuildInMemory { name, buckets } => {
+                self.rebuild_in_memory(txn, table, name, *buckets, work)
+            }
             AlterTable::DisableIndex { name } => self.disable(txn, table, name.as_deref()),
             AlterTable::SetIgnoreDupKey { name, on } => {
                 let i = position(table, name)?;

@@ -90,6 +90,7 @@ impl Catalog {
             Some(found.ok_or(CatalogError::NoReferencedTable { key: name.clone(), table: shown })?)
         };
         let parent = target.as_ref().map_or(&*table, |(t, _)| t);
+        check_kinds(spec, &name, table, parent)?;
         let key = resolve(spec, &name, table, parent)?;
         check_actions(spec, &name, table, &key.columns)?;
         let key = ForeignKeyDef { object_id, name, trusted: !spec.nocheck || empty, ..key };
@@ -276,6 +277,53 @@ impl Catalog {
         self.tables.constraints.delete(txn, &key)?;
         self.free_name(txn, &table.schema, name)
     }
+}
+
+/// 10778, 10719, 10780: tables in memory refer to each other's primary keys, and to no rows that are gone after a restart.
+fn check_kinds(
+    spec: &ForeignKeySpec,
+    name: &str,
+    table: &TableDef,
+    parent: &TableDef,
+) -> Result<(), CatalogError> {
+    let (own, other) = match (table.memory, parent.memory) {
+        (None, None) => return Ok(()),
+        (Some(own), Some(other)) => (own, other),
+        _ => {
+            return Err(CatalogError::refused(
+                10778,
+                "Foreign key relationships between memory optimized tables and non-memory optimized tables are not \
+                 supported.",
+            ));
+        }
+    };
+    if own.durable && !other.durable {
+        return Err(CatalogError::refused(
+            10719,
+            "Foreign key relationships from a memory optimized table with DURABILITY set to SCHEMA_AND_DATA to a memory \
+             optimized table with DURABILITY set to SCHEMA_ONLY are not supported.",
+        ));
+    }
+    let named: Option<Vec<usize>> = spec.referenced.iter().map(|c| parent.column(c)).collect();
+    let is_key = match (&parent.primary_key, named) {
+        // A column that is not there is told of otherwise.
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(key), Some(named)) => {
+            named.is_empty()
+                || (named.len() == key.columns.len()
+                    && key.columns.iter().all(|(i, _)| named.contains(i)))
+        }
+    };
+    if is_key {
+        return Ok(());
+    }
+    let text = format!(
+        "There is no primary key in the referenced table '{}' that matches the referencing column list in the foreign key \
+         '{name}'. Foreign keys in memory-optimized tables must reference primary keys.",
+        crate::index::shown(parent)
+    );
+    Err(CatalogError::refused(10780, text))
 }
 
 /// 1761, 1762: columns that an action sets must be able to take what it sets them to.

@@ -120,7 +120,7 @@ impl Catalog {
         }
         lay_out(&mut table);
         check_row_size(&table)?;
-        self.keep_in_memory(&table)?;
+        self.keep_in_memory(&table, false)?;
         let table = Arc::new(table);
         scope
             .changes
@@ -250,7 +250,7 @@ impl Catalog {
             return Err(CatalogError::CannotTruncate { name: name.into() });
         };
         if table.is_memory() {
-            return Err(crate::memory::unsupported("statement", "TRUNCATE TABLE"));
+            return Err(crate::memory::not_in_memory("statement", "TRUNCATE TABLE"));
         }
         if table.temporal != Temporal::No {
             let shown = self.shown(&table);
@@ -306,12 +306,10 @@ impl Catalog {
         new.version = self.new_version();
         let modified = modified + 1;
         self.put_object(txn, &new.schema, &new.name, KIND_TABLE, new.object_id, modified, false)?;
-        new.shape = 0;
-        if new.tree == table.tree {
-            // Whoever waits for our lock with the definition as it was must look again.
-            new.shape = table.shape + 1;
-            txn.reshape(&self.db.tree(table.tree), new.shape);
-        }
+        // Whoever waits for our lock with the definition as it was must look again; also one that is so old that its tree's
+        // name is in use again, for this table: no two definitions have one shape.
+        new.shape = new.version;
+        txn.reshape(&self.db.tree(new.tree), new.shape);
         if new.name != table.name || new.schema != table.schema {
             scope.changes.push(Change::Rename {
                 schema: table.schema.clone(),

@@ -65,6 +65,7 @@ pub use governor::{
 pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX, key_bytes_max};
 pub use index_options::{Compression, IndexOptions, IndexOptionsChange};
 pub use mask::mask_of;
+pub use memory::not_in_memory;
 pub use messages::StoredMessage;
 pub use partition::{
     PARTITIONS_MAX, PartitionFunctionDef, PartitionSchemeDef, Partitioned, Partitioning,

@@ -264,7 +264,7 @@ impl Catalog {
         txn.commit(engine::Durability::Full)?;
         for entry in &entries {
             if let ObjectRef::Table(table) = &entry.object {
-                self.keep_in_memory(table)?;
+                self.keep_in_memory(table, false)?;
             }
         }
         let mut defs = self.defs.write();
@@ -287,6 +287,8 @@ impl Catalog {
             if let Some(ObjectRef::Table(t)) = defs.by_id.get(&object_id)
                 && let Some(identity) = t.identity().and_then(|i| t.columns[i].identity)
                 && t.tree == tree
+                // Where no row is left numbers begin anew.
+                && t.memory.is_none_or(|memory| memory.durable)
             {
                 self.identities.load(object_id, tree, identity.increment, cells.int()?);
             }

@@ -3,23 +3,27 @@
 //! Promise: by the time that anybody can see a table's definition its trees are in memory, a durable table's rows with
 //! them. Who opens a database waits for that.
 //!
-//! Source of what is refused: SQL Server's documentation, "Unsupported SQL Server features for In-Memory OLTP".
+//! ALTER TABLE is the disk tables' (`alter.rs`): rows that move go to new trees, which are made to live in memory before
+//! anything is put there.
+//!
+//! Source of what is refused: SQL Server's documentation, "Unsupported SQL Server features for In-Memory OLTP", "Altering
+//! Memory-Optimized Tables".
 
 use crate::CatalogError;
 use crate::catalog::Catalog;
 use crate::def::*;
-use crate::spec::{AlterTable, TableSpec};
+use crate::spec::{AlterTable, IndexSpec, KeySpec, Mark, TableSpec};
 use engine::{MemoryForm, MemoryKind};
 use types::Value;
 
 /// 10794.
-pub fn unsupported(what: &str, name: &str) -> CatalogError {
+pub fn not_in_memory(what: &str, name: &str) -> CatalogError {
     let text = format!("The {what} '{name}' is not supported with memory optimized tables.");
     CatalogError::refused(10794, text)
 }
 
 impl Catalog {
-    /// What a memory-optimised table must and may not have: 41337, 41321, 41327, 10794, 12320.
+    /// What a memory-optimised table must and may not have: 41337, 41321, 41327, 10664, 10794, 12339.
     pub(crate) fn check_memory(
         &self,
         table: &TableDef,
@@ -34,77 +38,37 @@ impl Catalog {
                  MEMORY_OPTIMIZED_FILEGROUP that is online and has at least one container.",
             ));
         }
-        if spec.memory == Some(true) && spec.primary_key.is_none() {
-            let name = &table.name;
-            return Err(CatalogError::refused(
-                41321,
-                format!(
-                    "The memory optimized table '{name}' with DURABILITY=SCHEMA_AND_DATA must have a primary key."
-                ),
-            ));
-        }
-        if spec.primary_key.is_none() && spec.unique.is_empty() && spec.indexes.is_empty() {
-            let name = &table.name;
-            return Err(CatalogError::refused(
-                41327,
-                format!(
-                    "The memory optimized table '{name}' must have at least one index or a primary key."
-                ),
-            ));
-        }
+        check_indexed(
+            table,
+            spec.primary_key.is_some(),
+            !spec.unique.is_empty() || !spec.indexes.is_empty(),
+        )?;
         if spec.filegroup.is_some() {
-            return Err(unsupported("option", "ON filegroup"));
+            return Err(not_in_memory("option", "ON filegroup"));
         }
-        if spec.versioning.is_some() {
-            return Err(unsupported("feature", "SYSTEM_VERSIONING"));
-        }
-        for index in &spec.indexes {
-            match () {
-                () if index.columnstore.is_some() => {
-                    return Err(unsupported("feature", "columnstore indexes"));
-                }
-                () if index.filter.is_some() => {
-                    return Err(unsupported("index option", "filtered index"));
-                }
-                () if !index.include.is_empty() => {
-                    return Err(unsupported("index option", "INCLUDE"));
-                }
-                () if index.ignore_dup_key => {
-                    return Err(unsupported("index option", "IGNORE_DUP_KEY"));
-                }
-                () => {}
-            }
-        }
-        let ignores = |key: &crate::spec::KeySpec| key.ignore_dup_key;
-        if spec.primary_key.iter().chain(&spec.unique).any(ignores) {
-            return Err(unsupported("index option", "IGNORE_DUP_KEY"));
-        }
-        for column in &table.columns {
-            if column.rowversion {
-                return Err(unsupported("type", "timestamp"));
-            }
-            if column.marks.sparse {
-                return Err(unsupported("column option", "SPARSE"));
-            }
-            if column.identity.is_some_and(|i| (i.seed, i.increment) != (1, 1)) {
-                return Err(CatalogError::refused(
-                    12320,
-                    "The use of seed and increment values other than 1 is not supported with memory optimized tables.",
-                ));
-            }
-        }
-        Ok(())
+        spec.indexes.iter().try_for_each(check_index)?;
+        spec.primary_key.iter().chain(&spec.unique).try_for_each(check_key)?;
+        table.columns.iter().try_for_each(check_column)
     }
 
-    /// Makes a table's trees live in memory, if it is that kind. Suspends.
-    pub(crate) fn keep_in_memory(&self, table: &TableDef) -> Result<(), CatalogError> {
+    /// Makes a table's trees live in memory, if it is that kind; `filling`: those that are new get rows from a definition,
+    /// in its transaction. Suspends.
+    pub(crate) fn keep_in_memory(
+        &self,
+        table: &TableDef,
+        filling: bool,
+    ) -> Result<(), CatalogError> {
         let Some(memory) = table.memory else { return Ok(()) };
         let keep = |tree, buckets: Option<u32>, unique: bool| {
             let kind = match buckets {
                 None => MemoryKind::Range,
                 Some(n) => MemoryKind::Hash { buckets: n as usize, tailed: !unique },
             };
-            self.db.keep_in_memory(tree, MemoryForm { kind, durable: memory.durable })
+            let form = MemoryForm { kind, durable: memory.durable };
+            match filling {
+                true => self.db.fill_in_memory(tree, form),
+                false => self.db.keep_in_memory(tree, form),
+            }
         };
         keep(table.tree, memory.buckets, true)?;
         if let Some(lob) = table.lob {
@@ -116,24 +80,105 @@ impl Catalog {
         Ok(())
     }
 
-    /// What ALTER TABLE, CREATE, ALTER and DROP INDEX may do to one: what changes no tree. 10794.
+    /// What ALTER TABLE may do to one, and sp_rename. 10664, 10794, 12339.
     pub(crate) fn check_memory_change(&self, change: &AlterTable) -> Result<(), CatalogError> {
         let what = match change {
-            AlterTable::AddIndex(_) => "CREATE INDEX",
-            AlterTable::DropIndex { .. } => "DROP INDEX",
+            AlterTable::AddColumns(columns) => {
+                for column in columns {
+                    let rows = (column.rowversion, column.marks.sparse, column.identity);
+                    check_column_parts(rows)?;
+                }
+                return Ok(());
+            }
+            AlterTable::AddIndex(spec) => return check_index(spec),
+            AlterTable::AddPrimaryKey(key) | AlterTable::AddUnique(key) => return check_key(key),
             AlterTable::RebuildIndex { .. }
             | AlterTable::DisableIndex { .. }
             | AlterTable::SetIgnoreDupKey { .. }
             | AlterTable::SetIndexOptions { .. }
             | AlterTable::SetColumnstore { .. } => "ALTER INDEX",
-            AlterTable::AddDefault { .. }
-            | AlterTable::AddCheck(_)
-            | AlterTable::RenameIndex { .. }
-            | AlterTable::RenameConstraint { .. } => return Ok(()),
-            _ => "ALTER TABLE",
+            AlterTable::StartTracking { .. } | AlterTable::StopTracking => "CHANGE_TRACKING",
+            AlterTable::BindColumn { .. } => "sp_bindrule",
+            AlterTable::MarkColumn { mark, .. } if *mark != Mark::Hidden => "ALTER COLUMN",
+            _ => return Ok(()),
         };
-        Err(unsupported("statement", what))
+        Err(not_in_memory("operation", what))
     }
+}
+
+/// 41321, 41327: a table has an index, a durable one a primary key.
+pub(crate) fn check_indexed(
+    table: &TableDef,
+    has_key: bool,
+    has_index: bool,
+) -> Result<(), CatalogError> {
+    let name = &table.name;
+    if table.memory.is_some_and(|memory| memory.durable) && !has_key {
+        return Err(CatalogError::refused(
+            41321,
+            format!(
+                "The memory optimized table '{name}' with DURABILITY=SCHEMA_AND_DATA must have a primary key."
+            ),
+        ));
+    }
+    if !has_key && !has_index {
+        return Err(CatalogError::refused(
+            41327,
+            format!(
+                "The memory optimized table '{name}' must have at least one index or a primary key."
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn check_index(index: &IndexSpec) -> Result<(), CatalogError> {
+    if index.columnstore.is_some() {
+        return Err(not_in_memory("feature", "columnstore indexes"));
+    }
+    if index.filter.is_some() {
+        let text = "The feature 'WHERE' is not supported with indexes on memory optimized tables.";
+        return Err(CatalogError::refused(10794, text));
+    }
+    if !index.include.is_empty() {
+        let text = "Cannot specify included columns for indexes on memory optimized tables.";
+        return Err(CatalogError::refused(10664, text));
+    }
+    check_ignore_dup_key(index.ignore_dup_key)
+}
+
+fn check_key(key: &KeySpec) -> Result<(), CatalogError> {
+    check_ignore_dup_key(key.ignore_dup_key)
+}
+
+fn check_ignore_dup_key(on: bool) -> Result<(), CatalogError> {
+    if !on {
+        return Ok(());
+    }
+    let text = "The index option 'ignore_dup_key' is not supported with indexes on memory optimized tables.";
+    Err(CatalogError::refused(10794, text))
+}
+
+fn check_column(column: &ColumnDef) -> Result<(), CatalogError> {
+    check_column_parts((column.rowversion, column.marks.sparse, column.identity))
+}
+
+fn check_column_parts(
+    (rowversion, sparse, identity): (bool, bool, Option<Identity>),
+) -> Result<(), CatalogError> {
+    if rowversion {
+        return Err(not_in_memory("type", "timestamp"));
+    }
+    if sparse {
+        return Err(not_in_memory("column option", "SPARSE"));
+    }
+    if identity.is_some_and(|i| (i.seed, i.increment) != (1, 1)) {
+        return Err(CatalogError::refused(
+            12339,
+            "The use of seed and increment values other than 1 is not supported with memory optimized tables.",
+        ));
+    }
+    Ok(())
 }
 
 /// As stored: a line for each container, name and path with a tab between.

@@ -233,6 +233,7 @@ pub fn redefine_private(
         AlterTable::AddForeignKey(_)
         | AlterTable::AddIndex(_)
         | AlterTable::RebuildIndex { .. }
+        | AlterTable::RebuildInMemory { .. }
         | AlterTable::SetIndexOptions { .. }
         | AlterTable::EnableConstraints { .. }
         | AlterTable::DistrustConstraints => {}

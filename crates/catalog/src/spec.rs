@@ -209,6 +209,11 @@ pub enum AlterTable {
     RebuildIndex {
         name: Option<Box<str>>,
     },
+    /// ALTER TABLE ... ALTER INDEX ... REBUILD of a table in memory; `None`: a range index.
+    RebuildInMemory {
+        name: Box<str>,
+        buckets: Option<u32>,
+    },
     /// ALTER INDEX ... DISABLE; `None` for ALL.
     DisableIndex {
         name: Option<Box<str>>,

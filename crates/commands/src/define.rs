@@ -211,6 +211,14 @@ impl Commands<'_> {
             let text = "User does not have permission to perform this action.";
             return Err(SqlError::new(15247, 16, text).with_state(5));
         }
+        let scope = self.state.definitions();
+        let table = self.state.database.catalog.table(scope, schema.as_deref(), &name.name);
+        if table.is_some_and(|table| table.is_memory()) {
+            if let Some(what) = alter.on_disk {
+                return Err(catalog::not_in_memory("operation", what).into());
+            }
+            self.no_memory_ddl()?;
+        }
         self.check_bound_columns(schema.as_deref(), &name.name, &changes)?;
         self.apply_changes(schema.as_deref(), &name.name, &changes, frame)
     }
@@ -298,6 +306,9 @@ impl Commands<'_> {
         };
         if !self.may_change(&found, false) {
             return Err(missing());
+        }
+        if matches!(&found, ObjectRef::Table(table) if table.is_memory()) {
+            return Err(catalog::not_in_memory("operation", "DROP INDEX").into());
         }
         let change = catalog::AlterTable::DropIndex { name: name.name.as_str().into() };
         self.apply_changes(schema.as_deref(), &table.name, &[change], frame)

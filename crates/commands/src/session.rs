@@ -233,7 +233,14 @@ fn follower(error: &SqlError) -> Option<(i32, &'static str)> {
         | 1785
         | 8111
         | 8139
-        | 8141 => Some((1750, NOT_MADE)),
+        | 8141
+        | 10664
+        | 10719
+        | 10778
+        | 10780
+        | 10791
+        | 41321
+        | 41327 => Some((1750, NOT_MADE)),
         10785 if error.text.contains("ALTER TABLE") => Some((1750, NOT_MADE)),
         3725 | 3728 => Some((3727, "Could not drop constraint. See previous errors.")),
         _ => None,

@@ -7,7 +7,7 @@ use crate::ddl;
 use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::ObjectName;
-use catalog::{AlterTable as Change, CheckSpec, ForeignKeySpec, Mark};
+use catalog::{AlterTable as Change, CheckSpec, ForeignKeySpec, Mark, TableDef};
 use syntax::ast;
 
 impl Binder<'_> {
@@ -28,16 +28,21 @@ impl Binder<'_> {
         })?;
         let mut changes = Vec::new();
         let mut absent = Vec::new();
+        let in_memory = table.is_memory();
         match &alter.action {
-            ast::AlterTableAction::Add { definition, .. } if !definition.indexes.is_empty() => {
+            ast::AlterTableAction::Add { definition, .. }
+                if !in_memory && !definition.indexes.is_empty() =>
+            {
                 return Err(self.in_memory_only("ADD"));
             }
-            ast::AlterTableAction::RebuildHash(_) => return Err(self.in_memory_only("ALTER")),
-            ast::AlterTableAction::DropIndexes(_) => {
-                return Err(self.in_memory_only("DROP").with_state(2));
+            ast::AlterTableAction::RebuildIndex { index, options, .. } => {
+                if !in_memory {
+                    return Err(self.in_memory_only("ALTER"));
+                }
+                changes.push(self.rebuild_in_memory(&table, index, options)?);
             }
             ast::AlterTableAction::Add { definition, nocheck } => {
-                let mut parts = Parts::default();
+                let mut parts = Parts { in_memory, ..Parts::default() };
                 self.definition(definition, text, &table.name, &mut parts)?;
                 self.settle(&table.name, Some(&table), &mut parts)?;
                 for (i, column) in parts.columns.iter().enumerate() {
@@ -107,11 +112,21 @@ impl Binder<'_> {
             }
             ast::AlterTableAction::Drop(items) => {
                 for item in items {
-                    let name = item.name.value.as_str().into();
+                    let name: Box<str> = item.name.value.as_str().into();
                     let if_exists = item.if_exists;
-                    changes.push(match item.column {
-                        true => Change::DropColumn { name, if_exists },
-                        false => Change::DropConstraint { name, if_exists },
+                    changes.push(match item.kind {
+                        ast::TablePart::Column => Change::DropColumn { name, if_exists },
+                        ast::TablePart::Constraint => Change::DropConstraint { name, if_exists },
+                        ast::TablePart::Index if !in_memory => {
+                            return Err(self.in_memory_only("DROP").with_state(2));
+                        }
+                        ast::TablePart::Index if !has_index(&table, &name) => {
+                            if if_exists {
+                                continue;
+                            }
+                            return Err(no_index("drop", &name, item.name.span.line).with_state(21));
+                        }
+                        ast::TablePart::Index => Change::DropIndex { name },
                     });
                 }
             }
@@ -188,14 +203,55 @@ impl Binder<'_> {
                 None => {}
             },
         }
-        Ok(ddl::AlterTable { name, changes, absent })
+        let rebuilds = matches!(alter.action, ast::AlterTableAction::Rebuild(..));
+        let on_disk = rebuilds.then_some("ALTER TABLE REBUILD");
+        Ok(ddl::AlterTable { name, changes, absent, on_disk })
     }
 
-    /// 10785: ALTER TABLE changes indexes of memory-optimised tables, and no table is one.
+    /// ALTER INDEX name REBUILD WITH (BUCKET_COUNT = n): 3701, 10790.
+    fn rebuild_in_memory(
+        &self,
+        table: &TableDef,
+        index: &ast::Ident,
+        options: &[ast::DatabaseOption],
+    ) -> Result<Change> {
+        let (name, line) = (index.value.as_str(), index.span.line.max(1));
+        if !has_index(table, name) {
+            return Err(no_index("alter", name, line).with_state(22));
+        }
+        let place = table.indexes.iter().position(|i| catalog::same_name(&i.name, name));
+        let before = table.buckets(place);
+        let said = super::index::index_options(options, true, line)?.buckets;
+        if before.is_none() && said.is_some() {
+            return Err(super::index::only_hash("BUCKET_COUNT", 16, line).with_state(4));
+        }
+        Ok(Change::RebuildInMemory { name: name.into(), buckets: said.or(before) })
+    }
+
+    /// 10794: what tables in memory do not have.
+    pub(super) fn not_in_memory(&self, what: &str, name: &str) -> BindError {
+        self.error(10794, catalog::not_in_memory(what, name).to_string())
+    }
+
+    /// 10785: ALTER TABLE changes indexes of memory-optimised tables alone.
     fn in_memory_only(&self, verb: &str) -> BindError {
         let text = format!(
             "The operation 'ALTER TABLE {verb} INDEX' is supported only with memory optimized tables."
         );
         self.error(10785, text)
     }
+}
+
+/// Has the table an index of that name, or is it the primary key's?
+fn has_index(table: &TableDef, name: &str) -> bool {
+    let key = table.primary_key.as_ref();
+    table.index(name).is_some() || key.is_some_and(|key| catalog::same_name(&key.name, name))
+}
+
+/// 3701.
+fn no_index(verb: &str, name: &str, line: u32) -> BindError {
+    let text = format!(
+        "Cannot {verb} the index '{name}', because it does not exist or you do not have permission."
+    );
+    BindError::new(3701, 16, line.max(1), text)
 }

@@ -73,9 +73,11 @@ impl Binder<'_> {
         let line = constraint.span.line.max(1);
         match &constraint.kind {
             ast::ConstraintKind::Key { hash: true, .. } if !parts.in_memory => {
-                return Err(BindError::unsupported("HASH index", line));
+                return Err(index::hash_on_disk(line));
             }
             ast::ConstraintKind::Key { primary, clustered, columns, filegroup, options, hash } => {
+                let hashed = hash.then_some(options);
+                index::check_bucket_count(hashed, name.as_deref(), table, line)?;
                 let options = index_options(options, *hash, line)?;
                 if parts.in_memory && !hash && clustered.unwrap_or(*primary) {
                     return Err(index::clustered_in_memory(line));

@@ -70,7 +70,12 @@ impl Binder<'_> {
             self.filter(&create.index.name.value, &table.name, &columns, filter)?;
         }
         let changes = vec![Change::AddIndex(spec)];
-        Ok(ddl::AlterTable { name: ObjectName::from(&create.table), changes, absent: Vec::new() })
+        Ok(ddl::AlterTable {
+            name: ObjectName::from(&create.table),
+            changes,
+            absent: Vec::new(),
+            on_disk: Some("CREATE INDEX"),
+        })
     }
 
     /// ALTER INDEX: 1088, 155; 10638 and 10680, for a rebuild that may be resumed is done at once.
@@ -137,7 +142,12 @@ impl Binder<'_> {
             // No change of a definition: see `reorganize`.
             ast::AlterIndexAction::Reorganize(_) => {}
         }
-        Ok(ddl::AlterTable { name: ObjectName::from(&alter.table), changes, absent: Vec::new() })
+        Ok(ddl::AlterTable {
+            name: ObjectName::from(&alter.table),
+            changes,
+            absent: Vec::new(),
+            on_disk: Some("ALTER INDEX"),
+        })
     }
 
     /// ALTER INDEX REORGANIZE, or REBUILD of a partition, if it is one: 1088, 155.
@@ -150,6 +160,9 @@ impl Binder<'_> {
             _ => return Ok(None),
         };
         let table = self.indexed_table(&alter.table)?;
+        if table.is_memory() {
+            return Err(self.not_in_memory("operation", "ALTER INDEX"));
+        }
         let line = alter.table.span.line.max(1);
         let name = alter.index.as_ref().map(|n| n.value.as_str());
         let large_values = match rebuild {
@@ -180,8 +193,10 @@ impl Binder<'_> {
             return Err(clustered_in_memory(index.span.line.max(1)));
         }
         if index.hash && !parts.in_memory {
-            return Err(BindError::unsupported("HASH index", index.span.line.max(1)));
+            return Err(hash_on_disk(index.span.line.max(1)));
         }
+        let hash = index.hash.then_some(&index.options);
+        check_bucket_count(hash, Some(&index.name.value), table, index.span.line.max(1))?;
         if !is_private(table) {
             parts.indexes.push((index_spec(index, text)?, index.filter.clone()));
         } else if index.columnstore {
@@ -225,6 +240,35 @@ pub(super) fn clustered_in_memory(line: u32) -> BindError {
     let text = "Clustered indexes, which are the default for primary keys, are not supported with memory optimized tables. \
                 Specify a NONCLUSTERED index instead.";
     BindError::new(12317, 16, line, text).with_state(68)
+}
+
+/// 10791.
+pub(super) fn hash_on_disk(line: u32) -> BindError {
+    let text = "Hash indexes are permitted only in memory optimized tables.";
+    BindError::new(10791, 16, line, text)
+}
+
+/// 10790.
+pub(super) fn only_hash(option: &str, severity: u8, line: u32) -> BindError {
+    let text = format!("The option '{option}' can be specified only for hash indexes.");
+    BindError::new(10790, severity, line, text)
+}
+
+/// 10789: a HASH index, whose options are given, says how many buckets it has.
+pub(super) fn check_bucket_count(
+    hash: Option<&Vec<ast::DatabaseOption>>,
+    index: Option<&str>,
+    table: &str,
+    line: u32,
+) -> Result<()> {
+    if hash.is_none_or(|options| options.iter().any(|option| option.name == "BUCKET_COUNT")) {
+        return Ok(());
+    }
+    let text = format!(
+        "The option 'bucket_count' must be specified for index '{}' on table '{table}'. It is required for hash indexes.",
+        index.unwrap_or_default()
+    );
+    Err(BindError::new(10789, 15, line, text))
 }
 
 /// 2727: the table has no index of that name.
@@ -324,10 +368,11 @@ pub(super) fn index_options(
                 };
                 out.buckets = u32::try_from(*n).ok().filter(|n| (1..=1 << 30).contains(n));
                 if out.buckets.is_none() {
-                    let text = "Bucket count must be between 1 and 1073741824.";
-                    return Err(BindError::new(12311, 16, line, text));
+                    let text = "The bucket count for a hash index must be a positive integer not exceeding 1073741824.";
+                    return Err(BindError::new(41303, 15, line, text));
                 }
             }
+            "BUCKET_COUNT" => return Err(only_hash("BUCKET_COUNT", 15, line)),
             name if ACCEPTED.contains(&name) => {}
             name => {
                 return Err(BindError::new(

@@ -190,6 +190,9 @@ impl Catalog {
         }
         let name = key.name.clone();
         table.primary_key = Some(key);
+        if let Some(memory) = &mut table.memory {
+            memory.buckets = spec.buckets;
+        }
         // A heap's tree has keys of another shape, ghosts among them: a clustered key moves the rows, if there are none too.
         let index_id = match clustered {
             true => 1,
@@ -248,6 +251,9 @@ impl Catalog {
         self.forget_properties(txn, scope, |t| t == of_index || t.is_part_of(constraint))?;
         if primary.is_some() {
             table.primary_key = None;
+            if let Some(memory) = &mut table.memory {
+                memory.buckets = None;
+            }
             self.tables.keys.delete(txn, &[Value::Int(table.object_id)])?;
         }
         match index {

@@ -105,6 +105,27 @@ impl Catalog {
         self.move_rows(txn, table, work)
     }
 
+    /// An index of a table in memory, with so many buckets. 2727.
+    pub(super) fn rebuild_in_memory(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        name: &str,
+        buckets: Option<u32>,
+        work: &mut Vec<Work>,
+    ) -> Result<(), CatalogError> {
+        let of_rows = table.is_clustered_key(name);
+        match &mut table.memory {
+            // The rows themselves lie under it.
+            Some(memory) if of_rows => memory.buckets = buckets,
+            _ => {
+                let i = position(table, name)?;
+                table.indexes[i].buckets = buckets;
+            }
+        }
+        self.rebuild(txn, table, Some(name), work)
+    }
+
     /// Options that are only kept: of an index, of all, or (`rows`) of the table's rows. 2727.
     pub(super) fn set_options(
         &self,

@@ -268,10 +268,19 @@ impl Catalog {
                 format!("System versioned temporal table '{shown}' must have primary key defined.");
             return refused(13553, text);
         }
+        if table.memory.is_some_and(|memory| !memory.durable) {
+            return Err(crate::memory::not_in_memory(
+                "feature",
+                "SYSTEM_VERSIONING with DURABILITY=SCHEMA_ONLY",
+            ));
+        }
         let known = match &spec.history {
             Some((schema, name)) => self.lock_table(txn, scope, Some(schema), name)?,
             None => None,
         };
+        if known.as_ref().is_some_and(|(history, _)| history.is_memory()) {
+            return Err(crate::memory::not_in_memory("feature", "HISTORY_TABLE"));
+        }
         let history = match known {
             Some((history, modified)) => {
                 self.check_history(table, &history)?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use syntax::ast::{
     AlterDatabaseAction, AlterTable, AlterTableAction, AlterTableDrop, CreateMode, DropKind,
     DropObjects, GovernorStatement, Ident, ObjectName, PartitionStatement, QueryBody,
-    RareStatement, StatementKind as S, StatisticsStatement, TriggerScope,
+    RareStatement, StatementKind as S, StatisticsStatement, TablePart, TriggerScope,
 };
 
 /// The events of a statement, whose text is there too.
@@ -412,13 +412,13 @@ fn actions(alter: &AlterTable) -> String {
             list("Alter", "Columns", &mut std::iter::once(name.value.as_str()));
         }
         AlterTableAction::Drop(items) => {
-            let of = |column: bool| {
-                let items =
-                    items.iter().filter(move |item: &&AlterTableDrop| item.column == column);
+            let of = |kind: TablePart| {
+                let items = items.iter().filter(move |item: &&AlterTableDrop| item.kind == kind);
                 items.map(|item| item.name.value.as_str())
             };
-            list("Drop", "Columns", &mut of(true));
-            list("Drop", "Constraints", &mut of(false));
+            list("Drop", "Columns", &mut of(TablePart::Column));
+            list("Drop", "Constraints", &mut of(TablePart::Constraint));
+            list("Drop", "Indexes", &mut of(TablePart::Index));
         }
         AlterTableAction::CheckConstraint { enable, names, .. } => {
             let verb = if *enable { "Check" } else { "Nocheck" };

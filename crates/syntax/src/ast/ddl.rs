@@ -535,12 +535,17 @@ pub enum AlterTableAction {
     },
     /// DROP PERIOD FOR SYSTEM_TIME.
     DropPeriod,
-    /// DROP COLUMN / CONSTRAINT.
+    /// DROP COLUMN / CONSTRAINT / INDEX.
     Drop(Vec<AlterTableDrop>),
-    /// ALTER INDEX name REBUILD WITH (BUCKET_COUNT = n): of memory-optimised tables.
-    RebuildHash(Ident),
-    /// DROP INDEX names: of memory-optimised tables.
-    DropIndexes(Vec<Ident>),
+    /// ALTER INDEX name REBUILD [[NONCLUSTERED] [HASH] WITH (BUCKET_COUNT = n)]: of memory-optimised tables.
+    RebuildIndex {
+        /// The index.
+        index: Ident,
+        /// HASH is said.
+        hash: bool,
+        /// WITH options.
+        options: Vec<DatabaseOption>,
+    },
     /// SET (LOCK_ESCALATION = DISABLE) and its like.
     Set(Vec<DatabaseOption>),
     /// CHECK / NOCHECK CONSTRAINT names; empty = ALL.
@@ -574,11 +579,21 @@ pub enum ColumnMark {
     Hidden,
 }
 
+/// What ALTER TABLE DROP drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum TablePart {
+    Constraint,
+    Column,
+    /// Of memory-optimised tables.
+    Index,
+}
+
 /// One item of ALTER TABLE DROP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlterTableDrop {
-    /// COLUMN, otherwise CONSTRAINT.
-    pub column: bool,
+    /// What goes.
+    pub kind: TablePart,
     /// IF EXISTS.
     pub if_exists: bool,
     /// Name.

@@ -70,10 +70,11 @@ impl Parser<'_> {
         let index = self.ident()?;
         self.expect_word("REBUILD")?;
         self.clustered();
-        self.eat_word("HASH");
-        if self.eat_kw(Kw::With) {
-            self.option_list()?;
-        }
-        Ok(AlterTableAction::RebuildHash(index))
+        let hash = self.eat_word("HASH");
+        let options = match self.eat_kw(Kw::With) {
+            true => self.option_list()?,
+            false => Vec::new(),
+        };
+        Ok(AlterTableAction::RebuildIndex { index, hash, options })
     }
 }

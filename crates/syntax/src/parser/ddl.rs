@@ -656,12 +656,6 @@ impl Parser<'_> {
                     let action = AlterTableAction::DropPeriod;
                     return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
                 }
-                if self.at_kw(Kw::Index) {
-                    self.at += 1;
-                    let indexes = self.comma_list(Self::ident)?;
-                    let action = AlterTableAction::DropIndexes(indexes);
-                    return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
-                }
                 AlterTableAction::Drop(self.alter_table_drops()?)
             }
             TokenKind::Key(Kw::Set) => {
@@ -723,16 +717,19 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `COLUMN a, b, CONSTRAINT c`: the kind holds until another is named; none means constraint.
+    /// `COLUMN a, b, CONSTRAINT c, INDEX d`: the kind holds until another is named; none means constraint.
     fn alter_table_drops(&mut self) -> ParseResult<Vec<AlterTableDrop>> {
-        let mut column = false;
+        let mut kind = TablePart::Constraint;
         let mut if_exists = false;
         self.comma_list(|parser| {
             if parser.eat_kw(Kw::Column) {
-                column = true;
+                kind = TablePart::Column;
                 if_exists = parser.if_exists()?;
             } else if parser.eat_kw(Kw::Constraint) {
-                column = false;
+                kind = TablePart::Constraint;
+                if_exists = parser.if_exists()?;
+            } else if parser.eat_kw(Kw::Index) {
+                kind = TablePart::Index;
                 if_exists = parser.if_exists()?;
             } else if parser.at_kw(Kw::If) {
                 if_exists = parser.if_exists()?;
@@ -742,7 +739,7 @@ impl Parser<'_> {
                 parser.at += 1;
                 parser.skip_parens()?;
             }
-            Ok(AlterTableDrop { column, if_exists, name })
+            Ok(AlterTableDrop { kind, if_exists, name })
         })
     }
 }

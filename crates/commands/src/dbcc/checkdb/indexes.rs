@@ -133,7 +133,12 @@ impl<'t> IndexCheck<'t> {
                 key::encode_part(part, &index.layout.decode_column(entry, at)?, &mut own);
             }
             if !index.unique {
-                own.extend_from_slice(index.layout.raw(entry, 0));
+                let locator = index.layout.raw(entry, 0);
+                own.extend_from_slice(locator);
+                // Of a hash index what is hashed ends before it.
+                if index.buckets.is_some() {
+                    own.extend_from_slice(&(locator.len() as u16).to_be_bytes());
+                }
             }
             (own != key).then(|| {
                 format!("an entry of index '{}' lies under a key that is not its own", index.name)
