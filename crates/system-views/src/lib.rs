@@ -91,6 +91,8 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::plans::VIEWS,
     statistics::sessions::VIEWS,
     statistics::memory::VIEWS,
+    statistics::memory_engine::VIEWS,
+    statistics::memory_tables::VIEWS,
     statistics::modules::VIEWS,
     statistics::services::VIEWS,
     statistics::space::VIEWS,

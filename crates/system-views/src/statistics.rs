@@ -8,6 +8,8 @@ pub mod locks;
 pub mod log;
 pub mod log_timing;
 pub mod memory;
+pub mod memory_engine;
+pub mod memory_tables;
 pub mod modules;
 pub mod plans;
 pub mod services;

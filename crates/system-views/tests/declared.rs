@@ -381,3 +381,108 @@ fn messages_and_dependencies() {
          depsiteid smallint, selall bit, resultobj bit, readobj bit",
     );
 }
+
+#[test]
+fn views_of_memory_optimized_tables() {
+    check(
+        "sys.dm_db_xtp_table_memory_stats",
+        true,
+        "object_id int, memory_allocated_for_table_kb bigint, memory_used_by_table_kb bigint, \
+         memory_allocated_for_indexes_kb bigint, memory_used_by_indexes_kb bigint",
+    );
+    check(
+        "sys.dm_db_xtp_hash_index_stats",
+        true,
+        "object_id int, xtp_object_id bigint, index_id int, total_bucket_count bigint, \
+         empty_bucket_count bigint, avg_chain_length bigint, max_chain_length bigint",
+    );
+    check(
+        "sys.dm_db_xtp_nonclustered_index_stats",
+        true,
+        "object_id int, xtp_object_id bigint, index_id int, delta_pages bigint, internal_pages bigint, \
+         leaf_pages bigint, outstanding_retired_nodes bigint, page_update_count bigint, \
+         page_update_retry_count bigint, page_consolidation_count bigint, \
+         page_consolidation_retry_count bigint, page_split_count bigint, page_split_retry_count bigint, \
+         key_split_count bigint, key_split_retry_count bigint, page_merge_count bigint, \
+         page_merge_retry_count bigint, key_merge_count bigint, key_merge_retry_count bigint",
+    );
+    check(
+        "sys.dm_db_xtp_index_stats",
+        true,
+        "object_id bigint, xtp_object_id bigint, index_id bigint, scans_started bigint, \
+         scans_retries bigint, rows_returned bigint, rows_touched bigint, rows_expiring bigint, \
+         rows_expired bigint, rows_expired_removed bigint, phantom_scans_started bigint, \
+         phatom_scans_retries bigint, phantom_rows_touched bigint, phantom_expiring_rows_encountered bigint, \
+         phantom_expired_rows_encountered bigint, phantom_expired_removed_rows_encountered bigint, \
+         phantom_expired_rows_removed bigint, object_address varbinary(8)",
+    );
+    check(
+        "sys.dm_db_xtp_object_stats",
+        true,
+        "object_id bigint, row_insert_attempts bigint, row_update_attempts bigint, \
+         row_delete_attempts bigint, write_conflicts bigint, unique_constraint_violations bigint, \
+         object_address varbinary(8)",
+    );
+    check(
+        "sys.dm_db_xtp_memory_consumers",
+        true,
+        "memory_consumer_id bigint, memory_consumer_type int, memory_consumer_type_desc nvarchar(64), \
+         memory_consumer_desc nvarchar(64), object_id bigint, xtp_object_id bigint, index_id int, \
+         allocated_bytes bigint, used_bytes bigint, allocation_count int, partition_count int, \
+         sizeclass_count int, min_sizeclass int, max_sizeclass int, memory_consumer_address varbinary(8)",
+    );
+    check(
+        "sys.dm_xtp_system_memory_consumers",
+        true,
+        "memory_consumer_id bigint, memory_consumer_type int, memory_consumer_type_desc nvarchar(16), \
+         memory_consumer_desc nvarchar(64), lookaside_id bigint, pagepool_id bigint, allocated_bytes bigint, \
+         used_bytes bigint, allocation_count int, partition_count int, sizeclass_count int, \
+         min_sizeclass int, max_sizeclass int, memory_consumer_address varbinary(8)",
+    );
+    check(
+        "sys.dm_xtp_transaction_stats",
+        true,
+        "total_count bigint, read_only_count bigint, total_aborts bigint, user_aborts bigint, \
+         validation_failures bigint, dependencies_taken bigint, dependencies_failed bigint, \
+         savepoint_create bigint, savepoint_rollbacks bigint, savepoint_refreshes bigint, \
+         log_bytes_written bigint, log_IO_count bigint, phantom_scans_started bigint, \
+         phatom_scans_retries bigint, phantom_rows_touched bigint, phantom_rows_expiring bigint, \
+         phantom_rows_expired bigint, phantom_rows_expired_removed bigint, scans_started bigint, \
+         scans_retried bigint, rows_returned bigint, rows_touched bigint, rows_expiring bigint, \
+         rows_expired bigint, rows_expired_removed bigint, rows_inserted bigint, rows_updated bigint, \
+         rows_deleted bigint, write_conflicts bigint, unique_constraint_violations bigint",
+    );
+    check(
+        "sys.dm_xtp_gc_stats",
+        true,
+        "rows_examined bigint, rows_no_sweep_needed bigint, rows_first_in_bucket bigint, \
+         rows_first_in_bucket_removed bigint, rows_marked_for_unlink bigint, parallel_assist_count bigint, \
+         idle_worker_count bigint, sweep_scans_started bigint, sweep_scans_retries bigint, \
+         sweep_rows_touched bigint, sweep_rows_expiring bigint, sweep_rows_expired bigint, \
+         sweep_rows_expired_removed bigint",
+    );
+    check(
+        "sys.dm_xtp_gc_queue_stats",
+        true,
+        "queue_id int, total_enqueues bigint, total_dequeues bigint, current_queue_depth bigint, \
+         maximum_queue_depth bigint, last_service_ticks bigint",
+    );
+    check(
+        "sys.memory_optimized_tables_internal_attributes",
+        true,
+        "object_id int, xtp_object_id bigint, type int, type_desc nvarchar(60), minor_id int",
+    );
+    check(
+        "sys.dm_db_xtp_transactions",
+        false,
+        "xtp_transaction_id bigint, transaction_id bigint, session_id smallint, begin_tsn bigint, end_tsn bigint, \
+         state int, result int, last_error int, is_speculative bit, is_prepared bit, is_delayed_durability bit, \
+         thread_id int, read_set_row_count int, log_bytes_required bigint, scan_area int, dependent_8_address varbinary(8)",
+    );
+    check(
+        "sys.dm_db_xtp_checkpoint_stats",
+        false,
+        "last_lsn_processed bigint, end_of_log_lsn numeric(38;0), hardened_root_file_guid uniqueidentifier, \
+         bytes_of_large_data_serialized bigint",
+    );
+}

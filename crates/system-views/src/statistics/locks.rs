@@ -114,14 +114,14 @@ pub fn lock_address(database: i32, owner: Owner, resource: LockResource) -> u64 
 }
 
 /// transaction_id of the instance.
-fn instance_id(database: i32, transaction: &TransactionInfo) -> i64 {
+pub(super) fn transaction_id(database: i32, transaction: &TransactionInfo) -> i64 {
     (database as i64 & 0x7fff) << 48 | (transaction.id & 0xffff_ffff_ffff) as i64
 }
 
 impl Snapshot {
     /// transaction_id of a session's active transaction.
     pub fn transaction_id_of(&self, session: i32) -> Option<i64> {
-        self.transaction_of(session).map(|(database, t)| instance_id(database, t))
+        self.transaction_of(session).map(|(database, t)| transaction_id(database, t))
     }
 
     /// Has a session's transaction changed anything?
@@ -171,7 +171,7 @@ pub fn locks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Lock>, SqlError> 
                 transaction: transactions
                     .iter()
                     .find(of)
-                    .map_or(0, |t| instance_id(database.id, t)),
+                    .map_or(0, |t| transaction_id(database.id, t)),
                 row: *row,
             });
         }
@@ -254,7 +254,7 @@ pub struct Transaction {
 fn transactions(context: &Context<'_>, _: &[Value]) -> Result<Vec<Transaction>, SqlError> {
     let snapshot = Snapshot::take(context);
     let one = |(database, info): &(i32, TransactionInfo)| Transaction {
-        id: instance_id(*database, info),
+        id: transaction_id(*database, info),
         database: *database,
         info: *info,
         session: snapshot.sessions.iter().find(|s| Some(s.id as u32) == info.session).cloned(),
