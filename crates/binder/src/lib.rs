@@ -79,7 +79,8 @@ pub use error::BindError;
 pub use expr::constant;
 pub use names::{AliasType, LostSynonym, Names, ObjectName, Settings};
 pub use native::{
-    NATIVE, has_option, is_classifier, is_native, native_references, text_has_option,
+    NATIVE, check_trigger_body, has_option, is_classifier, is_native, native_references,
+    text_has_option,
 };
 pub use notes::Source;
 pub use rowsets::OPENROWSET;

@@ -61,6 +61,7 @@ pub fn native_references(def: &ProcedureDef, names: &dyn Names) -> Vec<ObjectNam
     let _ = match kept::definition_with(def, NATIVE) {
         Some(S::CreateProcedure(create)) => walk_procedure(&create, names, &mut found),
         Some(S::CreateFunction(create)) => walk_function(&create, names, &mut found),
+        Some(S::CreateTrigger(create)) => walk_trigger(&create, names, &mut found),
         _ => Ok(()),
     };
     found
@@ -229,6 +230,25 @@ pub(crate) fn check_trigger(create: &ast::CreateTrigger) -> Result<()> {
         return Err(BindError::new(10794, 16, module.line(), text).with_state(130));
     }
     block(&create.options, &create.body, module.line()).map(|_| ())
+}
+
+/// What one of a memory-optimised table does.
+pub fn check_trigger_body(create: &ast::CreateTrigger, names: &dyn Names) -> Result<()> {
+    walk_trigger(create, names, &mut Vec::new())
+}
+
+fn walk_trigger(
+    create: &ast::CreateTrigger,
+    names: &dyn Names,
+    found: &mut Vec<ObjectName>,
+) -> Result<()> {
+    let module = Module { kind: "trigger", name: &create.name, options: &create.options };
+    if !module.check_options()? {
+        return Ok(());
+    }
+    let mut walk = module.walk(names, found);
+    let (body, _) = block(&create.options, &create.body, module.line())?;
+    walk.statements(body)
 }
 
 /// A definition.

@@ -113,8 +113,12 @@ impl Vm<'_> {
         let own = self.state.transaction.count == 0;
         if own {
             self.state.transaction.begin(None, &self.state.options);
+            self.state.transaction.of_statement = true;
         }
         let result = f(self);
+        if own {
+            self.state.transaction.of_statement = false;
+        }
         if own && self.state.transaction.count > 0 {
             let state = &mut *self.state;
             match &result {

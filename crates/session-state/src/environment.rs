@@ -445,6 +445,7 @@ impl Environment for SessionEnvironment<'_> {
         match () {
             () if self.state.atomic > 0 => Native,
             () if self.state.trancount() == 0
+                || self.state.transaction.of_statement
                 || self.state.database.engine.elevates_to_snapshot() =>
             {
                 Free

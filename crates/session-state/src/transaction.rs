@@ -26,6 +26,8 @@ pub struct Transaction {
     pub count: u32,
     /// Of an INSERT ... EXEC that runs: the count that no COMMIT in it goes below.
     pub floor: u32,
+    /// A statement has begun it for itself and its triggers: what reads memory-optimised tables is autocommit.
+    pub of_statement: bool,
     /// XACT_STATE() is -1: only ROLLBACK is possible.
     pub doomed: bool,
     /// The name given to the outermost BEGIN.

@@ -21,6 +21,9 @@ const FUNCTIONS: &str = "ABS ACOS ASIN ATAN ATN2 CEILING COS COT DEGREES EXP FLO
      CONTEXT_INFO CURRENT_USER IS_MEMBER IS_ROLEMEMBER IS_SRVROLEMEMBER NEWID NEWSEQUENTIALID ORIGINAL_LOGIN \
      SCOPE_IDENTITY SESSION_USER SUSER_ID SUSER_NAME SUSER_SID SUSER_SNAME SYSTEM_USER USER USER_ID USER_NAME";
 
+/// Of triggers.
+const OF_TRIGGERS: &str = "COLUMNS_UPDATED TRIGGER_NESTLEVEL UPDATE";
+
 const AGGREGATES: &str = "AVG COUNT COUNT_BIG MAX MIN STRING_AGG SUM";
 
 const RANKING: &str = "DENSE_RANK NTILE RANK ROW_NUMBER";
@@ -132,6 +135,9 @@ impl Walk<'_> {
         use ast::TableRef as T;
         match table {
             T::Variable { .. } => Ok(()),
+            T::Named { time: Some(_), .. } => {
+                Err(unsupported("feature", "FOR SYSTEM_TIME", self.line))
+            }
             T::Named { name, .. } => self.named_table(name),
             T::Derived { query, .. } => self.query(query),
             T::Function { name, args, .. } => {
@@ -187,6 +193,10 @@ impl Walk<'_> {
     /// A table or view by its name: a memory-optimised table, or [`Walk::no_table`].
     pub(super) fn named_table(&mut self, written: &ast::ObjectName) -> Result<()> {
         let name = ObjectName::from(written);
+        let of_trigger = ["inserted", "deleted"].iter().any(|rows| written.is_bare(rows));
+        if self.kind == "trigger" && of_trigger {
+            return Ok(());
+        }
         let two_parts = name.schema.is_some() && name.database.is_none();
         if two_parts && self.names.table(&name).is_some_and(|table| table.is_memory()) {
             self.found.push(name);
@@ -329,7 +339,7 @@ impl Walk<'_> {
                 );
                 return Err(BindError::new(10792, 16, line, text));
             }
-        } else if !among(FUNCTIONS) {
+        } else if !among(FUNCTIONS) && (self.kind != "trigger" || !among(OF_TRIGGERS)) {
             return Err(unsupported("function", &name, line));
         }
         call.args.iter().try_for_each(|e| self.expr(e))?;

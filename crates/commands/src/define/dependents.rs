@@ -72,7 +72,10 @@ impl Commands<'_> {
         let all = self.state.database.catalog.objects_in(self.state.definitions());
         all.into_iter().find_map(|object| match object {
             ObjectRef::Procedure(module) => {
+                // A table's triggers go with it.
+                let is_own = module.trigger.is_some_and(|t| t.parent == bound.object_id);
                 let is_user = module.object_id != bound.object_id
+                    && !is_own
                     && bound.may_be_in(&module.text)
                     && schema_bound(&module).iter().any(|mention| bound.is_named(mention));
                 is_user.then(|| module.name.clone())

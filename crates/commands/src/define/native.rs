@@ -5,7 +5,8 @@ use binder::ObjectName;
 use binder::ddl::CreateProcedure;
 use catalog::{ModuleKind, ObjectRef, ProcedureDef, PutMode, same_name};
 use executor::{Reach, SqlError};
-use session_state::{SessionNames, languages};
+use session_state::{SessionNames, bind_error, languages};
+use syntax::ast::CreateTrigger;
 
 impl Commands<'_> {
     /// CREATE and ALTER of a module: 41392, 41393; of one that is natively compiled 12331, 41332, 3729, 2740.
@@ -63,6 +64,35 @@ impl Commands<'_> {
         }
     }
 
+    /// CREATE and ALTER TRIGGER of a table: natively compiled ones are of tables in memory, and the others are not. 10776,
+    /// 10777, 41392, 41393, 12331, 41332.
+    pub(crate) fn check_native_trigger(
+        &mut self,
+        create: &CreateTrigger,
+        parent: &ObjectRef,
+    ) -> Result<(), SqlError> {
+        let native = binder::is_native(&create.options);
+        let in_memory = matches!(parent, ObjectRef::Table(table) if table.is_memory());
+        if native && !in_memory {
+            let text =
+                "Triggers on non-memory optimized tables cannot use WITH NATIVE_COMPILATION.";
+            return Err(SqlError::new(10776, 16, text));
+        }
+        if in_memory && !native {
+            let text = "Triggers on memory-optimized tables must use WITH NATIVE_COMPILATION.";
+            return Err(SqlError::new(10777, 16, text));
+        }
+        if !native {
+            return Ok(());
+        }
+        self.check_native_transaction()?;
+        if self.state.options.isolation == engine::Isolation::Snapshot {
+            return Err(under_snapshot());
+        }
+        let names = SessionNames::new(self.state, self.host);
+        binder::check_trigger_body(create, &names).map_err(bind_error)
+    }
+
     /// DROP of a module: 12331, 3729.
     pub fn check_native_drop(&mut self, module: &ProcedureDef) -> Result<(), SqlError> {
         if !binder::has_option(module, binder::NATIVE) {
@@ -107,15 +137,6 @@ impl Commands<'_> {
                     compiled modules.";
         Err(SqlError::new(12331, 16, text))
     }
-}
-
-/// 10776: every table is on disk.
-pub(crate) fn check_native_trigger(options: &[String]) -> Result<(), SqlError> {
-    if !binder::is_native(options) {
-        return Ok(());
-    }
-    let text = "Triggers on non-memory optimized tables cannot use WITH NATIVE_COMPILATION.";
-    Err(SqlError::new(10776, 16, text))
 }
 
 /// 41332.

@@ -12,7 +12,7 @@ use syntax::ast::{CreateMode, CreateTrigger, EnableTrigger, TriggerScope};
 use types::Value;
 
 impl Commands<'_> {
-    /// CREATE, ALTER, CREATE OR ALTER TRIGGER: 8197, 2103, 2111, 2113, 13569.
+    /// CREATE, ALTER, CREATE OR ALTER TRIGGER: 8197, 2103, 2111, 2113, 10776, 10777, 13569.
     pub fn create_trigger(
         &mut self,
         create: &CreateTrigger,
@@ -38,7 +38,7 @@ impl Commands<'_> {
         if !self.may_change(&found, false) {
             return Err(invalid());
         }
-        crate::define::native::check_native_trigger(&create.options)?;
+        self.check_native_trigger(create, &found)?;
         let table = match &found {
             ObjectRef::Table(table) if refuses_trigger(table, create.instead_of) => {
                 let text = format!(
