@@ -94,9 +94,7 @@ fn narrow(bytes: &[u8], page: &str) -> Result<String, SqlError> {
 /// Text in UTF-16 that says so; 4809.
 fn wide(bytes: &[u8]) -> Result<String, SqlError> {
     let Some(units) = bytes.strip_prefix(b"\xff\xfe") else {
-        let text = format!(
-            "SINGLE_NCLOB requires a UNICODE (widechar) input file. The file specified is not Unicode."
-        );
+        let text = "SINGLE_NCLOB requires a UNICODE (widechar) input file. The file specified is not Unicode.";
         return Err(SqlError::new(4809, 16, text));
     };
     let units: Vec<u16> =
