@@ -40,6 +40,8 @@ mod census;
 #[cfg(not(loom))]
 mod clean;
 #[cfg(not(loom))]
+mod figures;
+#[cfg(not(loom))]
 mod node;
 #[cfg(not(loom))]
 mod range;
@@ -56,9 +58,9 @@ mod write;
 mod tests;
 
 #[cfg(not(loom))]
-pub use census::{Chains, Doings, IndexCensus, Nodes, QueueFigures};
-#[cfg(not(loom))]
 pub use clean::Needs;
+#[cfg(not(loom))]
+pub use figures::{Chains, Doings, IndexCensus, Nodes, QueueFigures};
 #[cfg(not(loom))]
 pub use scan::Cursor;
 #[cfg(not(loom))]

@@ -4,9 +4,9 @@
 //! loads the word, by Acquire, and has a whole content, however old; the fences in it say which keys it speaks of, and
 //! the link to the right leads to those that have moved there since.
 
+use crate::memory::figures::taken;
 use crate::memory::reclaim::Guard;
 use crate::memory::row::Row;
-use crate::memory::table::taken;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering::*};

@@ -11,12 +11,11 @@
 //!
 //! Nodes are not merged: a leaf whose rows are all gone stays, empty (docs/decisions/0014-memory-tables.md).
 
-use crate::memory::census::Nodes;
+use crate::memory::figures::{Nodes, taken};
 use crate::memory::hash::Inserted;
 use crate::memory::node::{Content, ENTRIES_MAX, Entries, Entry, Node, NodeRef, head_of};
 use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::Row;
-use crate::memory::table::taken;
 use parking_lot::Mutex;
 use std::ops::Bound;
 use std::sync::Arc;

@@ -155,8 +155,3 @@ impl Table {
         }
     }
 }
-
-/// What a piece of memory takes of so many bytes asked for: with glibc's header, in its steps of 16.
-pub(crate) fn taken(bytes: usize) -> usize {
-    ((bytes + 8).next_multiple_of(16)).max(32)
-}

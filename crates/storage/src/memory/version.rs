@@ -80,7 +80,7 @@ impl Version {
     /// What it weighs.
     #[cfg(not(loom))]
     pub fn weight(&self) -> usize {
-        crate::memory::table::taken(size_of::<Version>() + self.len)
+        crate::memory::figures::taken(size_of::<Version>() + self.len)
     }
 }
 

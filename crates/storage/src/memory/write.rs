@@ -4,11 +4,12 @@
 //! row's write lock, and a row that has one outlives the transaction.
 
 use crate::memory::Kind;
+use crate::memory::figures::taken;
 use crate::memory::hash::Inserted;
 use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::{Row, Top};
 use crate::memory::sight::{Sight, States};
-use crate::memory::table::{Table, taken};
+use crate::memory::table::Table;
 use crate::memory::version::Version;
 use log_manager::Lsn;
 use mvcc::{Stamp, Visibility, Xid, visible};
