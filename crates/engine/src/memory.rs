@@ -27,7 +27,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*, fence};
 use storage::memory::{
-    Changed, Cursor, Kind, Needs, Outcome, Refused, Sight, States, Table, Written,
+    Changed, Cursor, Kind, Needs, Outcome, Pin, Refused, Sight, States, Table, Written,
 };
 use storage::{Run, StorageError, TxnLog};
 use telemetry::{Counter, counters};
@@ -69,6 +69,8 @@ pub(crate) struct MemoryPart {
     /// count another reference to it costs more than a row.
     trees: Vec<Touched>,
     read: Vec<Read>,
+    /// Memory for a row on its way to the tree beside its own.
+    row: Vec<u8>,
 }
 
 /// So many trees are kept from one transaction to the next.
@@ -281,9 +283,9 @@ impl Txn {
         let snapshot = self.memory_snapshot();
         self.check_filled(memory, snapshot)?;
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
-        let seen = memory.table.get(key, &sight, |bytes, stamp| {
+        let seen = memory.table.get(key, &sight, |kept, stamp| {
             row.clear();
-            row.extend_from_slice(bytes);
+            kept.append_to(row);
             sight_commit(stamp, &self.shared.xids)
         });
         match self.level(options) {
@@ -355,7 +357,7 @@ impl Txn {
         self.prepare_memory_write()?;
         let snapshot = self.memory_snapshot();
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
-        match memory.table.insert(key, row.bytes, &sight) {
+        match memory.table.insert(key, row, &sight) {
             Ok(written) => {
                 self.note_change(tree, written, row.run);
                 tree.count_rows(1);
@@ -377,7 +379,7 @@ impl Txn {
         self.prepare_memory_write()?;
         let snapshot = self.memory_snapshot();
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
-        match memory.table.change(key, row.map(|row| row.bytes), &sight) {
+        match memory.table.change(key, row, &sight) {
             Ok(None) => Ok(false),
             Ok(Some(written)) => {
                 self.note_change(tree, written, row.and_then(|row| row.run));
@@ -486,6 +488,7 @@ impl Txn {
         let own = self.context.xid();
         let only = changes.len() == 1 && !self.must_validate() && self.context.last().is_none();
         let mut result = Ok(None);
+        let mut row = std::mem::take(&mut self.memory.row);
         for change in &changes {
             let Touched { tree, hint } = &mut trees[change.tree];
             let Some(memory) = tree.memory().filter(|memory| memory.durable) else { continue };
@@ -494,14 +497,14 @@ impl Txn {
                 continue;
             }
             runtime::task::maybe_yield();
-            result = memory.table.outcome(change.written, own, |outcome| {
+            result = memory.table.outcome(change.written, own, &mut row, |outcome| {
                 self.write_one_beside(tree, outcome, change.run, hint, only)
             });
             if result.is_err() {
                 break;
             }
         }
-        (self.memory.written, self.memory.trees) = (changes, trees);
+        (self.memory.written, self.memory.trees, self.memory.row) = (changes, trees, row);
         result
     }
 
@@ -539,9 +542,9 @@ impl Txn {
 
     /// The other half: the commit is in the log.
     pub(crate) fn stamp_memory(&mut self, csn: Lsn) {
-        let own = self.context.xid();
+        let (own, pin) = (self.context.xid(), Pin::new());
         for change in &self.memory.written {
-            self.memory.trees[change.tree].memory().table.stamp(change.written, own, csn);
+            self.memory.trees[change.tree].memory().table.stamp(change.written, own, csn, &pin);
         }
     }
 
@@ -637,7 +640,7 @@ fn sight_commit(stamp: mvcc::Stamp, xids: &XidTable) -> Lsn {
     }
 }
 
-/// A scan of a memory tree in progress: a leaf or a bucket at a time, copied.
+/// A scan of a memory tree in progress: a leaf or some buckets at a time, copied.
 pub(crate) struct MemoryScan {
     tree: Arc<MemoryTree>,
     cursor: Cursor,
@@ -679,7 +682,7 @@ impl MemoryScan {
             let more = self.tree.table.step(&mut self.cursor, &sight, |key, row, stamp| {
                 let from = bytes.len();
                 bytes.extend_from_slice(key);
-                bytes.extend_from_slice(row);
+                row.append_to(bytes);
                 rows.push([from, from + key.len(), bytes.len()]);
                 newest = newest.max(sight_commit(stamp, &txn.shared.xids));
             });

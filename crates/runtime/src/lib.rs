@@ -22,6 +22,8 @@ pub mod net;
 #[cfg(not(loom))]
 pub mod numa;
 #[cfg(not(loom))]
+pub mod pages;
+#[cfg(not(loom))]
 pub mod random;
 #[cfg(not(loom))]
 pub mod signals;

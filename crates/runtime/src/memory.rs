@@ -99,6 +99,12 @@ pub fn mapped(bytes: i64) {
     MAPPED.fetch_add(bytes, Relaxed);
 }
 
+/// The running task has taken so many bytes that the allocator knows nothing of; less than 0: given back.
+#[inline]
+pub(crate) fn note_taken(bytes: i64) {
+    TAKEN.set(TAKEN.get().wrapping_add(bytes));
+}
+
 /// So many bytes of addresses were set aside for pages of databases; less than 0: given up.
 pub fn set_aside(bytes: i64) {
     ASIDE.fetch_add(bytes, Relaxed);

@@ -35,7 +35,7 @@ mod op;
 mod parts;
 #[cfg(not(loom))]
 mod redo;
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(dead_code, reason = "of rows on pages"))]
 mod row;
 #[cfg(not(loom))]
 mod sample;

@@ -12,19 +12,24 @@
 //! index (hash.rs or range.rs)  ->  Row: key, newest --> Version --older--> Version --older--> ...
 //! ```
 //! What each link may be changed by is said where it is declared (`row.rs`). What is taken out is freed when nobody can
-//! be looking at it any more (`reclaim.rs`, epochs). docs/decisions/0014-memory-tables.md says why it is so.
+//! be looking at it any more (`reclaim.rs`, epochs), to the table's own memory (`slab.rs`). docs/decisions/0014-memory-tables.md says why it is so.
 
+mod buckets;
 #[cfg_attr(
     loom,
     allow(dead_code, reason = "only the lock-free parts are built for the model checker")
 )]
 mod hash;
+#[cfg(loom)]
+mod plain_slab;
 mod reclaim;
 #[cfg_attr(
     loom,
     allow(dead_code, reason = "only the lock-free parts are built for the model checker")
 )]
 mod row;
+#[cfg(not(loom))]
+mod slab;
 mod sync;
 #[cfg_attr(
     loom,
@@ -34,6 +39,9 @@ mod version;
 
 #[cfg(all(test, loom))]
 mod loom_tests;
+
+#[cfg(loom)]
+use plain_slab as slab;
 
 #[cfg(not(loom))]
 mod census;
@@ -61,11 +69,14 @@ mod tests;
 pub use clean::Needs;
 #[cfg(not(loom))]
 pub use figures::{Chains, Doings, IndexCensus, Nodes, QueueFigures};
+pub use reclaim::Pin;
 #[cfg(not(loom))]
 pub use scan::Cursor;
 #[cfg(not(loom))]
 pub use sight::{Changed, Sight, States};
 #[cfg(not(loom))]
 pub use table::{Kind, Table};
+#[cfg(not(loom))]
+pub use version::Kept;
 #[cfg(not(loom))]
 pub use write::{Outcome, Refused, Written};

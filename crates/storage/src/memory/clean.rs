@@ -12,14 +12,17 @@
 use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::{Row, Top};
 use crate::memory::sight::{States, commit_of};
+use crate::memory::slab::Leaving;
 use crate::memory::table::Table;
 use crate::memory::version::Version;
-use crate::memory::write::row_weight;
 use log_manager::Lsn;
 use parking_lot::Mutex;
 use runtime::task::{MAX_SLOTS, slot};
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use stdx::CachePadded;
+
+/// So many pieces of memory are given back at a time, by whoever comes along when that may be.
+const LEAVING_MAX: usize = 4096;
 
 /// What snapshots need.
 pub trait Needs {
@@ -69,21 +72,6 @@ enum Fate {
     Dead,
 }
 
-impl Drop for Table {
-    fn drop(&mut self) {
-        for list in &self.queue.lists {
-            for listed in std::mem::take(&mut list.lock().rows) {
-                // SAFETY: in a list, so nobody has freed it; the index, which has the live ones, goes after this.
-                let is_dead = unsafe { &*listed.0 }.is_dead();
-                if is_dead {
-                    // SAFETY: killed while it was being put into the list: out of the index, and in no other list.
-                    drop(unsafe { Box::from_raw(listed.0.cast_mut()) });
-                }
-            }
-        }
-    }
-}
-
 impl Table {
     /// The row has versions that may not be needed. Its transaction's snapshot is in use, or it is on top of nothing.
     pub(crate) fn queue(&self, row: &Row) {
@@ -101,8 +89,9 @@ impl Table {
     /// Takes out what nobody needs, unless somebody is at it; how many versions and rows went.
     pub fn clean(&self, needs: &impl Needs, states: &impl States) -> u64 {
         let Some(_one) = self.cleaning.try_lock() else { return 0 };
-        let mut gone = 0;
         let mut later = Vec::new();
+        let mut leaving = Leaving::default();
+        let mut gone = 0;
         for list in &self.queue.lists {
             let rows = {
                 let mut list = list.lock();
@@ -120,20 +109,22 @@ impl Table {
                 let row = unsafe { &*listed.0 };
                 if row.is_dead() {
                     // Killed while it was being put into this list.
-                    self.free(row, &guard);
+                    self.free(row, &mut leaving, &guard);
                     continue;
                 }
                 row.queued.store(false, SeqCst);
-                match self.clean_row(row, needs, states, &mut gone, &guard) {
+                match self.clean_row(row, needs, states, &mut leaving, &guard) {
                     Fate::Clean => {}
                     Fate::Later => later.push(listed),
                     Fate::Dead => {
-                        gone += 1;
                         self.take_out(row, &guard);
                         if !row.queued.swap(true, AcqRel) {
-                            self.free(row, &guard);
+                            self.free(row, &mut leaving, &guard);
                         }
                     }
+                }
+                if leaving.len() >= LEAVING_MAX {
+                    gone += self.let_go(std::mem::take(&mut leaving), &guard);
                 }
             }
         }
@@ -141,14 +132,21 @@ impl Table {
             // SAFETY: alive: only this function kills rows.
             self.queue(unsafe { &*listed.0 });
         }
+        gone + self.let_go(leaving, &pin())
+    }
+
+    /// Versions that are out of their chains, rows that are out of the index and of every list; how many.
+    fn let_go(&self, leaving: Leaving, guard: &Guard) -> u64 {
+        let gone = leaving.len() as u64;
+        // SAFETY: only the cleaner, which is the caller, takes them out, and each once.
+        unsafe { leaving.go(&self.slab, guard) };
+        guard.hand_on();
         gone
     }
 
-    fn free(&self, row: &Row, guard: &Guard) {
-        let version = row.newest(guard).map_or(0, |v| v.weight() as i64);
-        self.weigh(-version - row_weight(row));
-        // SAFETY: out of the index and of every list.
-        unsafe { guard.free(std::ptr::from_ref(row).cast_mut()) }
+    /// A row that is out of the index and of every list.
+    fn free(&self, row: &Row, leaving: &mut Leaving, guard: &Guard) {
+        self.weigh(-(leaving.row(row, guard) as i64));
     }
 
     fn clean_row(
@@ -156,7 +154,7 @@ impl Table {
         row: &Row,
         needs: &impl Needs,
         states: &impl States,
-        gone: &mut u64,
+        leaving: &mut Leaving,
         guard: &Guard,
     ) -> Fate {
         let top = match row.top(guard) {
@@ -181,13 +179,7 @@ impl Table {
                 above = version;
                 continue;
             }
-            let out = above.unlink_older();
-            // SAFETY: just taken out of the chain, by the only one who does that.
-            unsafe {
-                self.weigh(-((*out).weight() as i64));
-                Version::free(out, guard);
-            }
-            *gone += 1;
+            self.weigh(-(leaving.version(above.unlink_older()) as i64));
         }
         let is_over = top.stamp().is_ghost()
             && !top.has_older()

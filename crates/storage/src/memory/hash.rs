@@ -7,17 +7,21 @@
 //! - A row comes in by compare-and-swap of the head, by Release: who meets it by Acquire sees its key and `next`.
 //! - The swap succeeds only with the head at which the search for the key began, or whatever has come since has been
 //!   searched too. So a key has one live row: rows come in at the front and nowhere else.
+//! - A bucket's word has, above the pointer, a bit for each kind of key that came into the chain ([`Hash::mark`]): where a
+//!   key's bit is not set no row need be looked at, and most keys that are inserted are new. It changes with the head, by
+//!   the same swap, so who takes a row in has the bits of all that are there. Bits of rows that are gone may stay.
 //! - Rows are taken out by one thread at a time (the cleaner). It stores the link in front, which nobody else changes,
 //!   unless that is the head, which it swaps. `next` of a row that is out stays, so a reader who stands on it goes on;
 //!   what it leads to may be out too, but was taken out later than the reader began, and so lives.
 
+use crate::memory::buckets::Buckets;
 use crate::memory::reclaim::Guard;
-use crate::memory::row::Row;
-use crate::memory::sync::{AtomicPtr, Ordering::*};
+use crate::memory::row::{OwnedRow, Row};
+use crate::memory::sync::Ordering::*;
 use std::ptr::null_mut;
 
 pub(crate) struct HashIndex {
-    buckets: Box<[AtomicPtr<Row>]>,
+    buckets: Buckets,
     seed: u64,
     /// Keys end with the length of a tail (u16, big-endian) that follows what is hashed.
     tailed: bool,
@@ -34,7 +38,7 @@ impl HashIndex {
     /// `buckets` is rounded up to a power of two.
     pub fn new(buckets: usize, tailed: bool, seed: u64) -> HashIndex {
         let buckets = buckets.max(1).next_power_of_two();
-        let buckets = (0..buckets).map(|_| AtomicPtr::new(null_mut())).collect();
+        let buckets = Buckets::new(buckets);
         HashIndex { buckets, seed, tailed }
     }
 
@@ -68,17 +72,34 @@ impl HashIndex {
         }
     }
 
+    /// What a key hashes to.
+    #[inline]
+    pub fn hash(&self, key: &[u8]) -> Hash {
+        Hash(hash(self.hashed(key), self.seed))
+    }
+
     /// The bucket of what is hashed.
     #[inline]
     pub fn place(&self, hashed: &[u8]) -> usize {
-        hash(hashed, self.seed) as usize & (self.buckets.len() - 1)
+        self.place_of(Hash(hash(hashed, self.seed)))
+    }
+
+    #[inline]
+    fn place_of(&self, hash: Hash) -> usize {
+        hash.0 as usize & (self.buckets.len() - 1)
+    }
+
+    /// The bucket of a hash is about to be asked for: most are not in the processor's caches.
+    #[inline]
+    pub fn prefetch(&self, hash: Hash) {
+        self.buckets.prefetch(self.place_of(hash));
     }
 
     /// The first row of a bucket.
     #[inline]
     pub fn first<'g>(&self, place: usize, _: &'g Guard) -> Option<&'g Row> {
         // SAFETY: what a link leads to lives as long as the guard.
-        unsafe { self.buckets[place].load(Acquire).as_ref() }
+        unsafe { row_of(self.buckets[place].load(Acquire)).as_ref() }
     }
 
     /// The one after it.
@@ -91,9 +112,15 @@ impl HashIndex {
     /// The live row of a key.
     #[inline]
     pub fn find<'g>(&self, key: &[u8], guard: &'g Guard) -> Option<&'g Row> {
-        let mut at = self.first(self.place(self.hashed(key)), guard);
+        let hash = self.hash(key);
+        let head = self.buckets[self.place_of(hash)].load(Acquire);
+        if marks_of(head) & hash.mark() == 0 {
+            return None;
+        }
+        // SAFETY: what a link leads to lives as long as the guard.
+        let mut at = unsafe { row_of(head).as_ref() };
         while let Some(row) = at {
-            if *row.key == *key && !row.is_dead() {
+            if row.tag == hash.tag() && row.key() == key && !row.is_dead() {
                 return Some(row);
             }
             at = HashIndex::after(row, guard);
@@ -101,30 +128,28 @@ impl HashIndex {
         None
     }
 
-    /// Adds a row, unless its key has a live one.
-    pub fn insert<'g>(&self, row: Box<Row>, _: &'g Guard) -> Inserted<'g> {
-        let bucket = &self.buckets[self.place(self.hashed(&row.key))];
-        let row = Box::into_raw(row);
+    /// Adds a row, whose key has that hash, unless its key has a live one.
+    pub fn insert<'g>(&self, row: OwnedRow<'_>, hash: Hash, _: &'g Guard) -> Inserted<'g> {
+        let bucket = &self.buckets[self.place_of(hash)];
         let (mut head, mut searched) = (bucket.load(Acquire), null_mut());
         loop {
-            let mut at = head;
-            while at != searched && !at.is_null() {
-                // SAFETY: in the chain, or was since we are pinned; `row` is ours alone.
-                let (there, ours) = unsafe { (&*at, &*row) };
-                if there.key == ours.key && !there.is_dead() {
-                    // SAFETY: nobody but us has ever seen it.
-                    drop(unsafe { Box::from_raw(row) });
+            let mut at = row_of(head);
+            while marks_of(head) & hash.mark() != 0 && at != searched && !at.is_null() {
+                // SAFETY: in the chain, or was since we are pinned.
+                let there = unsafe { &*at };
+                if there.tag == row.tag && there.key() == row.key() && !there.is_dead() {
                     return Inserted::There(there);
                 }
                 at = there.next.load(Acquire);
             }
-            // SAFETY: ours alone until the swap.
-            unsafe { &*row }.next.store(head, Relaxed);
-            match bucket.compare_exchange(head, row, Release, Acquire) {
+            row.next.store(row_of(head), Relaxed);
+            let word = marked(row.as_ptr(), marks_of(head) | hash.mark());
+            match bucket.compare_exchange(head, word, Release, Acquire) {
                 // SAFETY: in the chain now.
-                Ok(_) => return Inserted::New(unsafe { &*row }),
+                Ok(_) => return Inserted::New(unsafe { &*row.into_raw() }),
                 Err(now) => {
-                    searched = if crate::memory::row::planted_blind_insert() { now } else { head };
+                    let planted = crate::memory::row::planted_blind_insert();
+                    searched = row_of(if planted { now } else { head });
                     head = now;
                 }
             }
@@ -133,14 +158,19 @@ impl HashIndex {
 
     /// Takes a dead row out. One thread at a time.
     pub fn remove(&self, row: &Row, guard: &Guard) {
-        let bucket = &self.buckets[self.place(self.hashed(&row.key))];
+        let place = self.place_of(self.hash(row.key()));
+        let bucket = &self.buckets[place];
         let this = std::ptr::from_ref(row).cast_mut();
         let after = row.next.load(Acquire);
-        if bucket.compare_exchange(this, after, AcqRel, Acquire).is_ok() {
-            return;
+        let head = bucket.load(Acquire);
+        if row_of(head) == this {
+            let marks = if after.is_null() { 0 } else { marks_of(head) };
+            if bucket.compare_exchange(head, marked(after, marks), AcqRel, Acquire).is_ok() {
+                return;
+            }
         }
         // Not the head, and it never becomes that again.
-        let mut at = self.first(self.place(self.hashed(&row.key)), guard);
+        let mut at = self.first(place, guard);
         while let Some(before) = at {
             if before.next.load(Acquire) == this {
                 before.next.store(after, Release);
@@ -152,18 +182,45 @@ impl HashIndex {
     }
 }
 
-#[cfg(not(loom))]
-impl Drop for HashIndex {
-    fn drop(&mut self) {
-        for bucket in &mut self.buckets {
-            let mut at = *bucket.get_mut();
-            while !at.is_null() {
-                // SAFETY: the index is the only way to its rows, and it is ours.
-                let mut row = unsafe { Box::from_raw(at) };
-                at = *row.next.get_mut();
-            }
-        }
+/// What a key hashes to.
+#[derive(Clone, Copy)]
+pub(crate) struct Hash(u64);
+
+impl Hash {
+    /// Bits that no bucket goes by.
+    #[inline]
+    pub fn tag(self) -> u16 {
+        (self.0 >> 48) as u16
     }
+
+    /// One bit of sixteen, by others.
+    #[inline]
+    fn mark(self) -> usize {
+        1 << (self.0 >> 44 & 15)
+    }
+}
+
+/// Above the addresses of user space on x86-64 and arm64, unless somebody asks the kernel for more.
+const MARKS_AT: u32 = 48;
+
+/// The first row, in the word of a bucket.
+#[inline]
+fn row_of(word: *mut Row) -> *mut Row {
+    word.map_addr(|a| a & ((1 << MARKS_AT) - 1))
+}
+
+/// The bits beside it.
+#[inline]
+fn marks_of(word: *mut Row) -> usize {
+    word.addr() >> MARKS_AT
+}
+
+#[inline]
+fn marked(row: *mut Row, marks: usize) -> *mut Row {
+    if row.addr() >> MARKS_AT != 0 {
+        stdx::fatal!("a row lies at {row:p}, above what a bucket's word has room for");
+    }
+    row.map_addr(|a| a | marks << MARKS_AT)
 }
 
 /// Spreads keys; the seed keeps others from choosing keys that meet.

@@ -1,9 +1,11 @@
 //! Hash chains and rows under loom: as shipped they hold in every interleaving; with a bug planted, the same check fails.
 
 use crate::memory::hash::{HashIndex, Inserted};
-use crate::memory::reclaim::pin;
-use crate::memory::row::{BLIND_INSERT, Row, Top};
+use crate::memory::reclaim::{Guard, pin};
+use crate::memory::row::{BLIND_INSERT, OwnedRow, Row, Top};
+use crate::memory::slab::Slab;
 use crate::memory::version::Version;
+use crate::row::RowImage;
 use loom::sync::Arc;
 use loom::thread;
 use mvcc::Xid;
@@ -13,6 +15,23 @@ const PREEMPTIONS: usize = 3;
 
 struct World {
     index: HashIndex,
+}
+
+static SLAB: Slab = Slab;
+
+/// A row that no index has.
+struct Shared(OwnedRow<'static>);
+
+// What is checked.
+unsafe impl Send for Shared {}
+unsafe impl Sync for Shared {}
+
+impl std::ops::Deref for Shared {
+    type Target = Row;
+
+    fn deref(&self) -> &Row {
+        &self.0
+    }
 }
 
 // What is checked.
@@ -29,8 +48,18 @@ fn world() -> Arc<World> {
     Arc::new(World { index: HashIndex::new(1, false, 7) })
 }
 
-fn row(key: u8, xid: u64) -> Box<Row> {
-    Row::new(&[key], Some(Version::active(Xid(xid), Some(&[key]))))
+fn insert(index: &HashIndex, key: u8, xid: u64) -> bool {
+    added(index, key, xid, &pin()).is_some()
+}
+
+fn added<'g>(index: &HashIndex, key: u8, xid: u64, guard: &'g Guard) -> Option<&'g Row> {
+    let version = Version::active(Xid(xid), Some(&RowImage::new(&[key])), &SLAB);
+    let hash = index.hash(&[key]);
+    let row = Row::make(&[key], hash.tag(), Some(version), &SLAB);
+    match index.insert(row, hash, guard) {
+        Inserted::New(row) => Some(row),
+        Inserted::There(_) => None,
+    }
 }
 
 fn keys(world: &World) -> Vec<u8> {
@@ -39,7 +68,7 @@ fn keys(world: &World) -> Vec<u8> {
     let mut at = world.index.first(0, &guard);
     while let Some(row) = at {
         if !row.is_dead() {
-            keys.push(row.key[0]);
+            keys.push(row.key()[0]);
         }
         at = HashIndex::after(row, &guard);
     }
@@ -50,14 +79,10 @@ fn keys(world: &World) -> Vec<u8> {
 /// Two insert the same key, and one another key: one of the two is told that it is there.
 fn insert_twice() {
     let world = world();
-    let insert = |world: &World, key: u8, xid: u64| {
-        let guard = pin();
-        matches!(world.index.insert(row(key, xid), &guard), Inserted::New(_))
-    };
     let other = world.clone();
-    let second = thread::spawn(move || insert(&other, 1, 2));
-    let first = insert(&world, 1, 1);
-    insert(&world, 2, 1);
+    let second = thread::spawn(move || insert(&other.index, 1, 2));
+    let first = insert(&world.index, 1, 1);
+    insert(&world.index, 2, 1);
     let second = second.join().expect("a thread");
     assert!(first != second, "a key was inserted {} times", u8::from(first) + u8::from(second));
     assert_eq!(keys(&world), [1, 2]);
@@ -83,9 +108,7 @@ fn loom_rows_leave_while_others_come_and_readers_pass() {
         let world = world();
         let guard = pin();
         for key in [1, 2] {
-            let Inserted::New(there) = world.index.insert(row(key, 1), &guard) else {
-                panic!("{key} is there")
-            };
+            let there = added(&world.index, key, 1, &guard).expect("a new key");
             if key == 1 {
                 assert!(there.kill(there.newest(&guard)));
             }
@@ -103,8 +126,7 @@ fn loom_rows_leave_while_others_come_and_readers_pass() {
             }
         });
         let writer = thread::spawn(move || {
-            let guard = pin();
-            b.index.insert(row(3, 2), &guard);
+            insert(&b.index, 3, 2);
         });
         let seen = keys(&world);
         assert!(seen == [2] || seen == [2, 3], "{seen:?}");
@@ -120,7 +142,8 @@ fn loom_rows_leave_while_others_come_and_readers_pass() {
 fn loom_of_writer_and_cleaner_one_is_first() {
     check(|| {
         let guard = pin();
-        let row = Arc::new(Row::new(&[1], Some(Version::active(Xid(1), None))));
+        let row =
+            Arc::new(Shared(Row::make(&[1], 0, Some(Version::active(Xid(1), None, &SLAB)), &SLAB)));
         let other = row.clone();
         let cleaner = thread::spawn(move || {
             let guard = pin();
@@ -131,7 +154,8 @@ fn loom_of_writer_and_cleaner_one_is_first() {
         });
         let wrote = match row.top(&guard) {
             Top::Version(top) => {
-                row.push(Some(top), Version::active(Xid(2), Some(&[9])), &guard).is_ok()
+                let new = Version::active(Xid(2), Some(&RowImage::new(&[9])), &SLAB);
+                row.push(Some(top), new, &SLAB, &guard).is_ok()
             }
             _ => false,
         };
@@ -140,7 +164,7 @@ fn loom_of_writer_and_cleaner_one_is_first() {
         assert_eq!(row.is_dead(), killed);
         if wrote {
             let top = row.newest(&guard).expect("a version");
-            assert_eq!(top.bytes(), [9]);
+            assert_eq!(top.row().to_vec(), [9]);
             assert!(top.older(&guard).is_some_and(|v| v.stamp().is_ghost()));
         }
     });

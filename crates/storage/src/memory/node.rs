@@ -77,7 +77,7 @@ pub(crate) fn head_of(key: &[u8]) -> u64 {
 
 impl Entry {
     pub fn new(row: &Row) -> Entry {
-        Entry { head: head_of(&row.key), row }
+        Entry { head: head_of(row.key()), row }
     }
 
     /// The row; the guard was there before the content was loaded from which the entry is.
@@ -87,16 +87,10 @@ impl Entry {
         unsafe { &*self.row }
     }
 
-    /// Frees the row, with an index that goes.
-    pub fn free(self) {
-        // SAFETY: the index is the only way to its rows, and it is its last owner's.
-        drop(unsafe { Box::from_raw(self.row.cast_mut()) });
-    }
-
     /// Whether its key is below.
     #[inline]
     pub fn is_below(&self, head: u64, key: &[u8], guard: &Guard) -> bool {
-        self.head < head || (self.head == head && *self.row(guard).key < *key)
+        self.head < head || (self.head == head && self.row(guard).key() < key)
     }
 }
 

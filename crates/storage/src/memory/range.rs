@@ -14,8 +14,8 @@
 use crate::memory::figures::{Nodes, taken};
 use crate::memory::hash::Inserted;
 use crate::memory::node::{Content, ENTRIES_MAX, Entries, Entry, Node, NodeRef, head_of};
-use crate::memory::reclaim::{Guard, pin};
-use crate::memory::row::Row;
+use crate::memory::reclaim::Guard;
+use crate::memory::row::{OwnedRow, Row};
 use parking_lot::Mutex;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -127,28 +127,28 @@ impl RangeIndex {
         let rows = rows_of(self.leaf(key, false, guard));
         let entry = rows.get(place_of(rows, key, guard))?;
         let row = entry.row(guard);
-        (*row.key == *key && !row.is_dead()).then_some(row)
+        (row.key() == key && !row.is_dead()).then_some(row)
     }
 
     /// Adds a row, unless its key has a live one; a dead one gives its place.
-    pub fn insert<'g>(&self, row: Box<Row>, guard: &'g Guard) -> Inserted<'g> {
-        let mut at = self.descend_to(0, &row.key, false, guard);
+    pub fn insert<'g>(&self, row: OwnedRow<'_>, guard: &'g Guard) -> Inserted<'g> {
+        let mut at = self.descend_to(0, row.key(), false, guard);
         loop {
             let latch = at.get().latch.lock();
             let content = content_of(at, guard);
-            if content.is_left_of(&row.key) {
+            if content.is_left_of(row.key()) {
                 drop(latch);
                 at = right_of(content);
                 continue;
             }
             let rows = rows_of(content);
-            let place = place_of(rows, &row.key, guard);
-            let there = rows.get(place).map(|e| e.row(guard)).filter(|r| r.key == row.key);
+            let place = place_of(rows, row.key(), guard);
+            let there = rows.get(place).map(|e| e.row(guard)).filter(|r| r.key() == row.key());
             if let Some(there) = there.filter(|r| !r.is_dead()) {
                 return Inserted::There(there);
             }
             // SAFETY: it is in the index from here on, and the guard keeps it.
-            let new: &'g Row = unsafe { &*Box::into_raw(row) };
+            let new: &'g Row = unsafe { &*row.into_raw() };
             let mut rows = grown(rows, usize::from(there.is_none()));
             match there {
                 Some(_) => rows[place] = Entry::new(new),
@@ -179,7 +179,7 @@ impl RangeIndex {
         // Keys that only ever come at the end leave full leaves behind.
         let at_end = old.high.is_none() && place + 1 == rows.len();
         let right = rows.split_off(if at_end { rows.len() - 1 } else { rows.len() / 2 });
-        let key: Arc<[u8]> = right[0].row(guard).key.as_ref().into();
+        let key: Arc<[u8]> = right[0].row(guard).key().into();
         let right = Content::leaf(Some(key.clone()), old.high.clone(), old.right, right);
         self.bytes.fetch_add(right.weight(), Relaxed);
         let right = Node::make(0, right);
@@ -256,17 +256,17 @@ impl RangeIndex {
 
     /// Takes a dead row out, if nobody has taken its place. One thread at a time.
     pub fn remove(&self, row: &Row, guard: &Guard) {
-        let mut at = self.descend_to(0, &row.key, false, guard);
+        let mut at = self.descend_to(0, row.key(), false, guard);
         loop {
             let latch = at.get().latch.lock();
             let content = content_of(at, guard);
-            if content.is_left_of(&row.key) {
+            if content.is_left_of(row.key()) {
                 drop(latch);
                 at = right_of(content);
                 continue;
             }
             let rows = rows_of(content);
-            let place = place_of(rows, &row.key, guard);
+            let place = place_of(rows, row.key(), guard);
             if rows.get(place).is_some_and(|e| std::ptr::eq(e.row(guard), row)) {
                 let mut rows = rows.to_vec();
                 rows.remove(place);
@@ -292,10 +292,10 @@ impl RangeIndex {
         let rows = rows_of(content);
         for entry in &rows[place_of(rows, from, guard)..] {
             let row = entry.row(guard);
-            if matches!(lower, Bound::Excluded(key) if *row.key == *key) {
+            if matches!(lower, Bound::Excluded(key) if row.key() == key) {
                 continue;
             }
-            if is_past(&row.key, upper) {
+            if is_past(row.key(), upper) {
                 return Step::End;
             }
             each(row, guard);
@@ -321,16 +321,16 @@ impl RangeIndex {
         for entry in rows_of(content).iter().rev() {
             let row = entry.row(guard);
             let is_above = match upper {
-                Bound::Included(key) => *row.key > *key,
-                Bound::Excluded(key) => *row.key >= *key,
+                Bound::Included(key) => row.key() > key,
+                Bound::Excluded(key) => row.key() >= key,
                 Bound::Unbounded => false,
             };
             if is_above {
                 continue;
             }
             let is_below = match lower {
-                Bound::Included(key) => *row.key < *key,
-                Bound::Excluded(key) => *row.key <= *key,
+                Bound::Included(key) => row.key() < key,
+                Bound::Excluded(key) => row.key() <= key,
                 Bound::Unbounded => false,
             };
             if is_below {
@@ -371,9 +371,9 @@ impl Drop for RangeIndex {
             while let Some(at) = next {
                 let content = at.into_node().last_content();
                 next = content.right;
-                match content.entries {
-                    Entries::Leaf(rows) => rows.into_iter().for_each(Entry::free),
-                    Entries::Inner(_, children) => first = first.or(children.first().copied()),
+                // Rows go with the slab.
+                if let Entries::Inner(_, children) = content.entries {
+                    first = first.or(children.first().copied());
                 }
             }
         }

@@ -9,6 +9,18 @@ pub(crate) struct Guard(crossbeam_epoch::Guard);
 #[cfg(loom)]
 pub(crate) struct Guard;
 
+/// What is met stays as long as one of these is there, for who goes through many rows. Nothing waits meanwhile.
+#[cfg(not(loom))]
+pub struct Pin(pub(crate) Guard);
+
+#[cfg(not(loom))]
+impl Pin {
+    #[allow(clippy::new_without_default, reason = "a pin is made on purpose, never by default")]
+    pub fn new() -> Pin {
+        Pin(pin())
+    }
+}
+
 /// A guard.
 #[cfg(not(loom))]
 #[inline]
@@ -30,6 +42,12 @@ impl Guard {
     pub(crate) unsafe fn free<T: Send + 'static>(&self, what: *mut T) {
         // SAFETY: the caller's promise.
         unsafe { self.defer(move || drop(Box::from_raw(what))) }
+    }
+
+    /// Lets other threads do what was put off, too: there is much of it.
+    #[cfg(not(loom))]
+    pub(crate) fn hand_on(&self) {
+        self.0.flush();
     }
 
     /// Does something when nobody can look at what is there now any more.

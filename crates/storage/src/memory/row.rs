@@ -12,27 +12,37 @@
 //! - `older`: written before the version is put on top, afterwards by the cleaner alone. It takes out versions that
 //!   nobody's snapshot needs, never one under a version of an unfinished transaction, which may come on top again.
 //! - `stamp`: by the version's writer, once more after its commit.
-//! - `next`: see `hash.rs`.
+//! - `next`: see `hash.rs`. `key`, `tag`: nobody, once the row is there.
 //! - `queued`: see `clean.rs`.
 
 use crate::memory::reclaim::Guard;
+#[cfg(not(loom))]
+use crate::memory::slab::Leaving;
+use crate::memory::slab::Slab;
 use crate::memory::sync::{AtomicBool, AtomicPtr, Ordering::*};
 use crate::memory::version::{Owned, Version};
-use smallvec::SmallVec;
-use std::ptr::null_mut;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::ptr::{NonNull, null_mut};
 
 const DEAD: usize = 1;
 
-/// A key; most, of one number or two, lie in their row.
-type Key = SmallVec<[u8; 16]>;
-
-/// A key, and what has been under it.
+/// A key, and what has been under it. Its key lies behind it, in the same piece of memory.
 pub(crate) struct Row {
-    pub key: Key,
     newest: AtomicPtr<Version>,
     pub next: AtomicPtr<Row>,
+    /// Written before anybody else sees the row, and never again.
+    key: NonNull<u8>,
+    key_len: u32,
+    /// Some bits of what the key hashes to, of a hash index: keys that differ mostly differ here.
+    pub tag: u16,
     pub queued: AtomicBool,
 }
+
+// SAFETY: the key is the row's own, and is only read once the row can be reached.
+unsafe impl Send for Row {}
+// SAFETY: as above.
+unsafe impl Sync for Row {}
 
 /// What stands on top of a row.
 #[derive(Clone, Copy)]
@@ -43,14 +53,44 @@ pub(crate) enum Top<'g> {
 }
 
 impl Row {
-    /// A row that nobody knows yet.
-    pub fn new(key: &[u8], first: Option<Owned>) -> Box<Row> {
-        Box::new(Row {
-            key: Key::from_slice(key),
-            newest: AtomicPtr::new(first.map_or(null_mut(), Owned::into_raw)),
-            next: AtomicPtr::new(null_mut()),
-            queued: AtomicBool::new(false),
-        })
+    /// A row that nobody knows yet, with its first version.
+    #[inline]
+    pub fn make<'s>(
+        key: &[u8],
+        tag: u16,
+        first: Option<Owned<'s>>,
+        slab: &'s Slab,
+    ) -> OwnedRow<'s> {
+        let Ok(key_len) = u32::try_from(key.len()) else {
+            stdx::fatal!("a key of {} bytes", key.len())
+        };
+        let memory = slab.take(size_of::<Row>() + key.len());
+        // SAFETY: the piece is ours, aligned for a row, and has room for one and for the key behind it.
+        unsafe {
+            let at = memory.add(size_of::<Row>());
+            at.copy_from_nonoverlapping(NonNull::from(key).cast(), key.len());
+            memory.cast().write(Row {
+                newest: AtomicPtr::new(first.map_or(null_mut(), Owned::into_raw)),
+                next: AtomicPtr::new(null_mut()),
+                key: at,
+                key_len,
+                tag,
+                queued: AtomicBool::new(false),
+            });
+        }
+        OwnedRow { row: memory.cast(), slab }
+    }
+
+    #[inline]
+    pub fn key(&self) -> &[u8] {
+        // SAFETY: `make` has written so many there, and they live as long as the row.
+        unsafe { std::slice::from_raw_parts(self.key.as_ptr(), self.key_len as usize) }
+    }
+
+    /// How much memory it has, without its versions.
+    #[inline]
+    pub fn size(&self) -> usize {
+        size_of::<Row>() + self.key_len as usize
     }
 
     #[inline]
@@ -80,12 +120,13 @@ impl Row {
     }
 
     /// Puts a version on top of what the caller has looked at, if that is still on top.
-    pub fn push<'g>(
+    pub fn push<'g, 's>(
         &self,
         on: Option<&Version>,
-        new: Owned,
+        new: Owned<'s>,
+        slab: &'s Slab,
         _: &'g Guard,
-    ) -> Result<&'g Version, Owned> {
+    ) -> Result<&'g Version, Owned<'s>> {
         let on = on.map_or(null_mut(), |v| std::ptr::from_ref(v).cast_mut());
         new.older.store(on, Relaxed);
         let new = new.into_raw();
@@ -93,20 +134,19 @@ impl Row {
             // SAFETY: it is in the chain now, and lives as long as the guard.
             Ok(_) => Ok(unsafe { &*new }),
             // SAFETY: nobody but us has ever seen it.
-            Err(_) => Err(unsafe { Owned::from_raw(new) }),
+            Err(_) => Err(unsafe { Owned::from_raw(new, slab) }),
         }
     }
 
     /// Takes the version on top, an unfinished transaction's own, off again.
     #[cfg(not(loom))]
-    pub fn pop(&self, own: *mut Version, guard: &Guard) {
+    pub fn pop(&self, own: *mut Version, leaving: &mut Leaving) {
         // SAFETY: it is on top, and only its own transaction takes it off: this call.
         let older = unsafe { &*own }.older.load(Acquire);
         if self.newest.compare_exchange(own, older, AcqRel, Acquire).is_err() {
             stdx::fatal!("a version that was to be taken back is not the newest of its row");
         }
-        // SAFETY: no link leads to it any more.
-        unsafe { Version::free(own, guard) };
+        leaving.version(own);
     }
 
     /// Puts the row out of use, if nothing has come on top of `on`. The cleaner alone.
@@ -117,17 +157,48 @@ impl Row {
     }
 }
 
-impl Drop for Row {
+/// A row that nobody else has, its versions, and their memory.
+pub(crate) struct OwnedRow<'s> {
+    row: NonNull<Row>,
+    slab: &'s Slab,
+}
+
+impl<'s> OwnedRow<'s> {
+    #[inline]
+    pub fn as_ptr(&self) -> *mut Row {
+        self.row.as_ptr()
+    }
+
+    /// The row, which is in the slab until it is given back.
+    #[inline]
+    pub fn into_raw(self) -> *mut Row {
+        ManuallyDrop::new(self).row.as_ptr()
+    }
+}
+
+impl Deref for OwnedRow<'_> {
+    type Target = Row;
+
+    #[inline]
+    fn deref(&self) -> &Row {
+        // SAFETY: it is whole, and ours.
+        unsafe { self.row.as_ref() }
+    }
+}
+
+impl Drop for OwnedRow<'_> {
     fn drop(&mut self) {
-        #[cfg(not(loom))]
-        let newest = *self.newest.get_mut();
-        #[cfg(loom)]
-        let newest = self.newest.with_mut(|p| *p);
-        let mut at = newest.map_addr(|a| a & !DEAD);
+        let mut at = self.newest.load(Relaxed).map_addr(|a| a & !DEAD);
         while !at.is_null() {
-            // SAFETY: the row is the only way to its versions, and it is ours.
-            let version = unsafe { Owned::from_raw(at) };
+            // SAFETY: the row is the only way to its versions, which are from its slab, and it is ours.
+            let version = unsafe { Owned::from_raw(at, self.slab) };
             at = version.older.load(Relaxed);
+        }
+        let size = self.size();
+        // SAFETY: `Row::make` has taken it from this slab by that size, and nobody else has it.
+        unsafe {
+            self.row.drop_in_place();
+            self.slab.give(self.row.cast(), size);
         }
     }
 }

@@ -6,8 +6,13 @@ use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::Row;
 use crate::memory::sight::{Changed, Sight, States};
 use crate::memory::table::{Index, Table};
+use crate::memory::version::Kept;
 use mvcc::Stamp;
 use std::ops::Bound;
+
+/// A step through a hash index ends behind so many buckets, or where so many rows were met.
+const BUCKETS_MAX: usize = 1024;
+const ROWS_ENOUGH: usize = 64;
 
 /// Where a reading stands: what is still to come. Nothing is held between two steps.
 #[derive(Clone, Debug)]
@@ -58,16 +63,16 @@ impl Cursor {
 }
 
 impl Table {
-    /// Shows the next rows that a transaction sees, a leaf or a bucket at most; false: that was the end.
+    /// Shows the next rows that a transaction sees, a leaf or some buckets of them; false: that was the end.
     pub fn step<S: States>(
         &self,
         cursor: &mut Cursor,
         sight: &Sight<'_, S>,
-        mut show: impl FnMut(&[u8], &[u8], Stamp),
+        mut show: impl FnMut(&[u8], Kept<'_>, Stamp),
     ) -> bool {
         self.walk(cursor, |row, guard| {
             if let Some(version) = sight.row(row, guard) {
-                show(&row.key, version.bytes(), version.stamp());
+                show(row.key(), version.row(), version.stamp());
             }
         })
     }
@@ -92,8 +97,8 @@ impl Table {
         let mut cursor = Cursor::range(self, Bound::Unbounded, Bound::Unbounded, true);
         let mut last = None;
         while self.walk(&mut cursor, |row, _| {
-            if last.as_ref().is_none_or(|last: &Vec<u8>| row.key[..] > last[..]) {
-                last = Some(row.key.to_vec());
+            if last.as_ref().is_none_or(|last: &Vec<u8>| row.key() > &last[..]) {
+                last = Some(row.key().to_vec());
             }
         }) && (last.is_none() || matches!(self.index, Index::Hash(_)))
         {}
@@ -103,9 +108,12 @@ impl Table {
     /// Shows the newest version of every row, whoever wrote it, that is not deleted.
     pub fn each_newest(&self, mut show: impl FnMut(&[u8])) {
         let mut cursor = Cursor::range(self, Bound::Unbounded, Bound::Unbounded, false);
+        let mut bytes = Vec::new();
         while self.walk(&mut cursor, |row, guard| {
             if let Some(version) = row.newest(guard).filter(|v| !v.stamp().is_ghost()) {
-                show(version.bytes());
+                bytes.clear();
+                version.row().append_to(&mut bytes);
+                show(&bytes);
             }
         }) {}
     }
@@ -117,14 +125,19 @@ impl Table {
         let guard = pin();
         match &self.index {
             Index::Hash(hash) => {
-                let mut at = hash.first(cursor.bucket, &guard);
-                while let Some(row) = at {
-                    if cursor.holds(&row.key) {
-                        each(row, &guard);
+                let mut rows = 0;
+                let end = cursor.last.min(cursor.bucket + BUCKETS_MAX);
+                while cursor.bucket < end && rows < ROWS_ENOUGH {
+                    let mut at = hash.first(cursor.bucket, &guard);
+                    while let Some(row) = at {
+                        if cursor.holds(row.key()) {
+                            each(row, &guard);
+                        }
+                        rows += 1;
+                        at = HashIndex::after(row, &guard);
                     }
-                    at = HashIndex::after(row, &guard);
+                    cursor.bucket += 1;
                 }
-                cursor.bucket += 1;
                 cursor.is_over = cursor.bucket >= cursor.last;
             }
             Index::Range(range) => {

@@ -1,13 +1,16 @@
 //! One index, its rows, and what they weigh.
 
 use crate::memory::clean::Queue;
-use crate::memory::hash::{HashIndex, Inserted};
+use crate::memory::hash::{Hash, HashIndex, Inserted};
 use crate::memory::range::RangeIndex;
 use crate::memory::reclaim::{Guard, pin};
-use crate::memory::row::Row;
+use crate::memory::row::{OwnedRow, Row};
 use crate::memory::sight::{Changed, Sight, States};
+use crate::memory::slab::Slab;
+use crate::memory::version::Kept;
 use parking_lot::Mutex;
 use runtime::task::{MAX_SLOTS, slot};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use stdx::CachePadded;
 
@@ -46,9 +49,23 @@ pub struct Table {
     pub(crate) kind: Kind,
     pub(crate) index: Index,
     pub(crate) queue: Queue,
+    /// Where its rows lie: what is on its way out of it may be there for longer than the table.
+    pub(crate) slab: Arc<Slab>,
     pub(super) slots: Box<[CachePadded<SlotState>]>,
     /// Held by the one who takes rows and versions out.
     pub(crate) cleaning: Mutex<()>,
+}
+
+/// Where a key belongs, as far as that is known without looking: see [`Table::seek`].
+#[derive(Clone, Copy)]
+pub(crate) struct Sought(Option<Hash>);
+
+impl Sought {
+    /// See [`Row`].
+    #[inline]
+    pub fn tag(self) -> u16 {
+        self.0.map_or(0, Hash::tag)
+    }
 }
 
 impl Table {
@@ -63,12 +80,13 @@ impl Table {
             kind,
             index,
             queue: Queue::default(),
+            slab: Arc::new(Slab::new()),
             slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
             cleaning: Mutex::new(()),
         }
     }
 
-    /// Bytes that rows, their keys and their versions take, with what the allocator adds to each piece, and the index.
+    /// Bytes that rows, their keys and their versions take, and the index.
     pub fn bytes(&self) -> u64 {
         self.row_bytes() + self.index_bytes()
     }
@@ -113,11 +131,11 @@ impl Table {
         &self,
         key: &[u8],
         sight: &Sight<'_, S>,
-        show: impl FnOnce(&[u8], mvcc::Stamp) -> R,
+        show: impl FnOnce(Kept<'_>, mvcc::Stamp) -> R,
     ) -> Option<R> {
         let guard = pin();
         let version = sight.row(self.find(key, &guard)?, &guard)?;
-        Some(show(version.bytes(), version.stamp()))
+        Some(show(version.row(), version.stamp()))
     }
 
     /// What has become of a row since a transaction has seen it, as it commits.
@@ -141,10 +159,34 @@ impl Table {
         }
     }
 
-    pub(crate) fn add<'g>(&self, row: Box<Row>, guard: &'g Guard) -> Inserted<'g> {
+    /// Where a key belongs. What it takes to get there begins to come while the caller does something else.
+    #[inline]
+    pub(crate) fn seek(&self, key: &[u8]) -> Sought {
         match &self.index {
-            Index::Hash(hash) => hash.insert(row, guard),
-            Index::Range(range) => range.insert(row, guard),
+            Index::Hash(hash) => {
+                let sought = hash.hash(key);
+                hash.prefetch(sought);
+                Sought(Some(sought))
+            }
+            Index::Range(_) => Sought(None),
+        }
+    }
+
+    /// Adds a row, whose key was sought, unless its key has a live one.
+    #[inline]
+    pub(crate) fn add<'g>(
+        &self,
+        row: OwnedRow<'_>,
+        sought: Sought,
+        guard: &'g Guard,
+    ) -> Inserted<'g> {
+        match (&self.index, sought.0) {
+            (Index::Hash(index), Some(hash)) => index.insert(row, hash, guard),
+            (Index::Hash(index), None) => {
+                let hash = index.hash(row.key());
+                index.insert(row, hash, guard)
+            }
+            (Index::Range(range), _) => range.insert(row, guard),
         }
     }
 

@@ -1,8 +1,9 @@
 //! One thread's rows as a map would have them; many threads' histories checked.
 
 use crate::memory::{
-    Changed, Cursor, IndexCensus, Kind, Needs, Outcome, Refused, Sight, States, Table, Written,
+    Changed, Cursor, IndexCensus, Kind, Needs, Outcome, Pin, Refused, Sight, States, Table, Written,
 };
+use crate::{RowImage, Run};
 use log_manager::Lsn;
 use mvcc::{Xid, XidStatus};
 use parking_lot::Mutex;
@@ -67,13 +68,17 @@ impl World {
     }
 }
 
+fn image(row: &[u8]) -> RowImage<'_> {
+    RowImage::new(row)
+}
+
 impl Txn<'_> {
     fn sight(&self) -> Sight<'_, World> {
         Sight { snapshot: Lsn(self.snapshot), own: Xid(self.xid), states: self.world }
     }
 
     fn insert(&mut self, table: &Arc<Table>, key: &[u8], row: &[u8]) -> Result<(), Refused> {
-        let written = table.insert(key, row, &self.sight())?;
+        let written = table.insert(key, &image(row), &self.sight())?;
         self.written.push((table.clone(), written));
         Ok(())
     }
@@ -84,7 +89,9 @@ impl Txn<'_> {
         key: &[u8],
         row: Option<&[u8]>,
     ) -> Result<bool, Refused> {
-        let Some(written) = table.change(key, row, &self.sight())? else { return Ok(false) };
+        let Some(written) = table.change(key, row.map(image).as_ref(), &self.sight())? else {
+            return Ok(false);
+        };
         self.written.push((table.clone(), written));
         Ok(true)
     }
@@ -126,7 +133,7 @@ impl Txn<'_> {
         let csn = self.world.clock.fetch_add(8, SeqCst);
         self.world.states.lock().insert(self.xid, XidStatus::Committed(Lsn(csn)));
         for (table, written) in &self.written {
-            table.stamp(*written, Xid(self.xid), Lsn(csn));
+            table.stamp(*written, Xid(self.xid), Lsn(csn), &Pin::new());
         }
         self.over();
         csn
@@ -237,7 +244,7 @@ fn changes_are_taken_back_and_told_of_once() {
         b.change(&table, b"old", Some(b"6")).unwrap();
         let mut told = Vec::new();
         for (table, written) in &b.written {
-            table.outcome(*written, Xid(b.xid), |outcome| match outcome {
+            table.outcome(*written, Xid(b.xid), &mut Vec::new(), |outcome| match outcome {
                 Outcome::Nothing => {}
                 other => told.push(format!("{other:?}")),
             });
@@ -491,4 +498,27 @@ fn a_census_counts_rows_nodes_and_doings() {
     table.clean(&world, &world);
     let taken: u64 = table.queues().iter().map(|queue| queue.dequeued).sum();
     assert_eq!(taken, 2);
+}
+
+/// A long run of one byte takes no memory, and the row comes back whole, wherever the run was.
+#[test]
+fn a_run_is_kept_as_its_length() {
+    let world = World::new();
+    for (offset, len) in [(0, 200), (0, 100), (7, 150), (100, 100), (5, 1), (200, 0)] {
+        let mut row: Vec<u8> = (0..200).map(|i| i as u8).collect();
+        let (from, to) = (usize::from(offset), usize::from(offset + len));
+        row[from..to].fill(b' ');
+        let image = RowImage::with_run(&row, Run { offset, len, byte: b' ' });
+        let table = Table::new(Kind::Hash { buckets: 4, tailed: false });
+        let before = table.bytes();
+        let txn = world.begin();
+        let written = table.insert(b"key", &image, &txn.sight()).expect("a new key");
+        assert!(table.bytes() - before < 100 + 200 - u64::from(len));
+        assert_eq!(txn.get(&table, b"key").as_deref(), Some(&row[..]));
+        let mut memory = vec![1, 2, 3];
+        table.outcome(written, Xid(txn.xid), &mut memory, |outcome| {
+            assert_eq!(outcome, Outcome::Inserted { key: b"key", row: &row });
+        });
+        table.each_newest(|newest| assert_eq!(newest, row));
+    }
 }

@@ -1,15 +1,20 @@
 //! One version of a row: its stamp, the link to the one before it and its bytes, in one piece of memory.
 //!
 //! ```text
-//! Owned --into_raw--> *mut Version: stamp | older | bytes, len | the bytes themselves
+//! Owned --into_raw--> *mut Version: stamp | older | bytes, stored, run | the bytes themselves
+//!                                                                        without a run: all of the row
+//!                                                                        with one: its byte, what is before it, what is behind
 //! ```
-//! Invariant: a version is never moved, so that `bytes` leads behind it, and it is freed by [`Owned`] alone, which knows
-//! how much memory it has. Who changes what in it is said in `row.rs`.
+//! A long run of one byte (the padding of a `char(n)`) is kept as its length: memory that is not touched costs nothing.
+//!
+//! Invariant: a version is never moved, so that `bytes` leads behind it, and goes back to the slab that it is from by
+//! [`Version::size`]. Who changes what in it is said in `row.rs`.
 
 use crate::memory::reclaim::Guard;
+use crate::memory::slab::Slab;
 use crate::memory::sync::{AtomicPtr, AtomicU64, Ordering::*};
+use crate::row::RowImage;
 use mvcc::{Stamp, Xid};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
@@ -18,9 +23,42 @@ use std::ptr::{NonNull, null_mut};
 pub(crate) struct Version {
     stamp: AtomicU64,
     pub(super) older: AtomicPtr<Version>,
-    /// Written before anybody else sees the version, and never again.
+    /// These are written before anybody else sees the version, and never again.
     bytes: NonNull<u8>,
-    len: usize,
+    /// How many bytes are there.
+    stored: u32,
+    run_offset: u16,
+    /// 0: there is none.
+    run_len: u16,
+}
+
+/// A row as it is kept.
+#[derive(Clone, Copy)]
+pub struct Kept<'a> {
+    before: &'a [u8],
+    byte: u8,
+    run_len: usize,
+    after: &'a [u8],
+}
+
+impl Kept<'_> {
+    /// The row, behind what is in `to`.
+    #[inline]
+    pub fn append_to(&self, to: &mut Vec<u8>) {
+        to.reserve(self.before.len() + self.run_len + self.after.len());
+        to.extend_from_slice(self.before);
+        if self.run_len > 0 {
+            to.resize(to.len() + self.run_len, self.byte);
+            to.extend_from_slice(self.after);
+        }
+    }
+
+    /// The row.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut row = Vec::new();
+        self.append_to(&mut row);
+        row
+    }
 }
 
 // SAFETY: the bytes are the version's own, and are only read once it can be reached.
@@ -30,27 +68,46 @@ unsafe impl Sync for Version {}
 
 impl Version {
     /// Of an unfinished transaction; none: the row is deleted.
-    pub fn active(own: Xid, row: Option<&[u8]>) -> Owned {
+    #[inline]
+    pub fn active<'s>(own: Xid, row: Option<&RowImage<'_>>, slab: &'s Slab) -> Owned<'s> {
         let stamp = Stamp::active(own);
-        let stamp = if row.is_some() { stamp } else { stamp.ghost() };
-        Version::stamped(stamp, row.unwrap_or_default())
+        match row {
+            Some(row) => Version::stamped(stamp, row, slab),
+            None => Version::stamped(stamp.ghost(), &RowImage::new(&[]), slab),
+        }
     }
 
-    pub fn stamped(stamp: Stamp, row: &[u8]) -> Owned {
-        let (layout, at) = layout(row.len());
-        // SAFETY: the layout is not empty: it has a version in it.
-        let Some(memory) = NonNull::new(unsafe { alloc(layout) }) else {
-            handle_alloc_error(layout)
+    #[inline]
+    pub fn stamped<'s>(stamp: Stamp, row: &RowImage<'_>, slab: &'s Slab) -> Owned<'s> {
+        let (run_offset, run_len, byte) = match row.run {
+            Some(run) if run.len > 0 => (run.offset, run.len, run.byte),
+            _ => (0, 0, 0),
         };
-        // SAFETY: `layout` has room for a version at its beginning and for the row at `at`; the memory is new.
+        let (before, rest) = match run_len {
+            0 => (row.bytes, &[][..]),
+            _ => row.bytes.split_at(usize::from(run_offset)),
+        };
+        let after = &rest[usize::from(run_len)..];
+        let head = usize::from(run_len > 0);
+        let stored = head + before.len() + after.len();
+        let Ok(len) = u32::try_from(stored) else { stdx::fatal!("a row of {stored} bytes") };
+        let memory = slab.take(size_of::<Version>() + stored);
+        // SAFETY: the piece is ours, aligned for a version, and has room for one and for so many bytes behind it: the run's
+        // byte, if there is a run, and both parts of the row.
         unsafe {
-            let bytes = memory.add(at);
-            bytes.copy_from_nonoverlapping(NonNull::from(row).cast(), row.len());
+            let bytes = memory.add(size_of::<Version>());
+            if head > 0 {
+                bytes.write(byte);
+            }
+            let at = bytes.add(head);
+            at.copy_from_nonoverlapping(NonNull::from(before).cast(), before.len());
+            let at = at.add(before.len());
+            at.copy_from_nonoverlapping(NonNull::from(after).cast(), after.len());
             let older = AtomicPtr::new(null_mut());
             let stamp = AtomicU64::new(stamp.0);
-            memory.cast().write(Version { stamp, older, bytes, len: row.len() });
+            memory.cast().write(Version { stamp, older, bytes, stored: len, run_offset, run_len });
         }
-        Owned(memory.cast())
+        Owned { version: memory.cast(), slab }
     }
 
     #[inline]
@@ -64,10 +121,20 @@ impl Version {
         self.stamp.store(stamp.0, Release);
     }
 
+    /// The row.
     #[inline]
-    pub fn bytes(&self) -> &[u8] {
+    pub fn row(&self) -> Kept<'_> {
         // SAFETY: `stamped` has written so many there, and they live as long as the version.
-        unsafe { std::slice::from_raw_parts(self.bytes.as_ptr(), self.len) }
+        let bytes =
+            unsafe { std::slice::from_raw_parts(self.bytes.as_ptr(), self.stored as usize) };
+        let run_len = usize::from(self.run_len);
+        match bytes.split_first() {
+            Some((byte, rest)) if run_len > 0 => {
+                let (before, after) = rest.split_at(usize::from(self.run_offset));
+                Kept { before, byte: *byte, run_len, after }
+            }
+            _ => Kept { before: bytes, byte: 0, run_len: 0, after: &[] },
+        }
     }
 
     /// The one before.
@@ -77,10 +144,10 @@ impl Version {
         unsafe { self.older.load(Acquire).as_ref() }
     }
 
-    /// What it weighs.
-    #[cfg(not(loom))]
-    pub fn weight(&self) -> usize {
-        crate::memory::figures::taken(size_of::<Version>() + self.len)
+    /// How much memory it has.
+    #[inline]
+    pub fn size(&self) -> usize {
+        size_of::<Version>() + self.stored as usize
     }
 }
 
@@ -98,64 +165,54 @@ impl Version {
     pub fn has_older(&self) -> bool {
         !self.older.load(Acquire).is_null()
     }
-
-    /// Frees a version when nobody can look at it any more.
-    ///
-    /// # Safety
-    /// It came from [`Owned::into_raw`], no link leads to it any more, and nobody else frees it.
-    pub unsafe fn free(this: *mut Version, guard: &Guard) {
-        // SAFETY: the caller's promise.
-        unsafe { guard.defer(move || drop(Owned::from_raw(this))) }
-    }
 }
 
-/// The memory of a version with so many bytes, and where in it they begin.
-fn layout(len: usize) -> (Layout, usize) {
-    let bytes = Layout::array::<u8>(len);
-    match bytes.and_then(|bytes| Layout::new::<Version>().extend(bytes)) {
-        Ok(found) => found,
-        Err(_) => stdx::fatal!("a row of {len} bytes"),
-    }
+/// A version that nobody else has, and its memory.
+pub(crate) struct Owned<'s> {
+    version: NonNull<Version>,
+    slab: &'s Slab,
 }
 
-/// A version and its memory.
-pub(crate) struct Owned(NonNull<Version>);
+impl<'s> Owned<'s> {
+    #[inline]
+    pub fn as_ptr(&self) -> *mut Version {
+        self.version.as_ptr()
+    }
 
-// SAFETY: it is a version's only owner.
-unsafe impl Send for Owned {}
-
-impl Owned {
-    /// The version; who gives it back to [`Owned::from_raw`] frees it.
+    /// The version, which is in the slab until it is given back.
+    #[inline]
     pub fn into_raw(self) -> *mut Version {
-        ManuallyDrop::new(self).0.as_ptr()
+        ManuallyDrop::new(self).version.as_ptr()
     }
 
     /// # Safety
-    /// `version` came from [`Owned::into_raw`], and nobody else owns it.
-    pub unsafe fn from_raw(version: *mut Version) -> Owned {
+    /// `version` came from [`Owned::into_raw`] of one of this slab, and nobody else has it.
+    #[inline]
+    pub unsafe fn from_raw(version: *mut Version, slab: &'s Slab) -> Owned<'s> {
         match NonNull::new(version) {
-            Some(version) => Owned(version),
+            Some(version) => Owned { version, slab },
             None => stdx::fatal!("no version where one was"),
         }
     }
 }
 
-impl Deref for Owned {
+impl Deref for Owned<'_> {
     type Target = Version;
 
+    #[inline]
     fn deref(&self) -> &Version {
         // SAFETY: it is whole, and ours.
-        unsafe { self.0.as_ref() }
+        unsafe { self.version.as_ref() }
     }
 }
 
-impl Drop for Owned {
+impl Drop for Owned<'_> {
     fn drop(&mut self) {
-        let (layout, _) = layout(self.len);
-        // SAFETY: `stamped` has made it with this layout, and nobody else has it any more.
+        let size = self.size();
+        // SAFETY: `stamped` has taken it from this slab by that size, and nobody else has it.
         unsafe {
-            self.0.drop_in_place();
-            dealloc(self.0.cast().as_ptr(), layout);
+            self.version.drop_in_place();
+            self.slab.give(self.version.cast(), size);
         }
     }
 }

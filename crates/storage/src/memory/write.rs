@@ -6,11 +6,13 @@
 use crate::memory::Kind;
 use crate::memory::figures::taken;
 use crate::memory::hash::Inserted;
-use crate::memory::reclaim::{Guard, pin};
+use crate::memory::reclaim::{Guard, Pin, pin};
 use crate::memory::row::{Row, Top};
 use crate::memory::sight::{Sight, States};
-use crate::memory::table::Table;
+use crate::memory::slab::Leaving;
+use crate::memory::table::{Sought, Table};
 use crate::memory::version::Version;
+use crate::row::RowImage;
 use log_manager::Lsn;
 use mvcc::{Stamp, Visibility, Xid, visible};
 
@@ -60,24 +62,25 @@ impl Table {
     pub fn insert<S: States>(
         &self,
         key: &[u8],
-        row: &[u8],
+        row: &RowImage<'_>,
         sight: &Sight<'_, S>,
     ) -> Result<Written, Refused> {
         let guard = pin();
+        let sought = self.seek(key);
         // Most keys are new: the index looks for the key as it takes the row.
-        let mut there = match self.insert_new(key, row, sight.own, &guard) {
-            Inserted::New(new) => return Ok(Written::of_new(new, &guard)),
-            Inserted::There(there) => there,
+        let mut there = match self.insert_new(key, row, sought, sight.own, &guard) {
+            Ok(written) => return Ok(written),
+            Err(there) => there,
         };
-        let mut version = Version::active(sight.own, Some(row));
-        let weight = version.weight();
+        let mut version = Version::active(sight.own, Some(row), &self.slab);
+        let size = version.size();
         loop {
             let on = match there.top(&guard) {
                 Top::Dead => {
                     std::hint::spin_loop();
-                    match self.insert_new(key, row, sight.own, &guard) {
-                        Inserted::New(new) => return Ok(Written::of_new(new, &guard)),
-                        Inserted::There(other) => there = other,
+                    match self.insert_new(key, row, sought, sight.own, &guard) {
+                        Ok(written) => return Ok(written),
+                        Err(other) => there = other,
                     }
                     continue;
                 }
@@ -89,9 +92,9 @@ impl Table {
                     Some(top)
                 }
             };
-            match there.push(on, version, &guard) {
+            match there.push(on, version, &self.slab, &guard) {
                 Ok(version) => {
-                    self.weigh(weight as i64);
+                    self.weigh(size as i64);
                     self.note(|mine| &mine.inserts);
                     return Ok(Written::of(there, version));
                 }
@@ -100,28 +103,40 @@ impl Table {
         }
     }
 
-    /// Adds a row of an unfinished transaction, unless its key has a live one.
-    fn insert_new<'g>(&self, key: &[u8], row: &[u8], own: Xid, guard: &'g Guard) -> Inserted<'g> {
-        let version = Version::active(own, Some(row));
-        let weight = version.weight();
-        let added = self.add(Row::new(key, Some(version)), guard);
-        if let Inserted::New(new) = &added {
-            self.weigh(weight as i64 + row_weight(new));
-            self.note(|mine| &mine.inserts);
+    /// Adds a row of an unfinished transaction, unless its key has a live one: that.
+    #[inline]
+    fn insert_new<'g>(
+        &self,
+        key: &[u8],
+        row: &RowImage<'_>,
+        sought: Sought,
+        own: Xid,
+        guard: &'g Guard,
+    ) -> Result<Written, &'g Row> {
+        let version = Version::active(own, Some(row), &self.slab);
+        let (size, first) = (version.size(), version.as_ptr());
+        let new = Row::make(key, sought.tag(), Some(version), &self.slab);
+        let size = size + new.size();
+        match self.add(new, sought, guard) {
+            Inserted::New(new) => {
+                self.weigh(size as i64);
+                self.note(|mine| &mine.inserts);
+                Ok(Written { row: new, version: first })
+            }
+            Inserted::There(there) => Err(there),
         }
-        added
     }
 
     /// Replaces the row under `key`, or deletes it (`None`). `Ok(None)`: it sees no such row.
     pub fn change<S: States>(
         &self,
         key: &[u8],
-        row: Option<&[u8]>,
+        row: Option<&RowImage<'_>>,
         sight: &Sight<'_, S>,
     ) -> Result<Option<Written>, Refused> {
         let guard = pin();
         let Some(there) = self.find(key, &guard) else { return Ok(None) };
-        let mut version = Version::active(sight.own, row);
+        let mut made = None;
         loop {
             // Rows that it sees cannot die.
             let Top::Version(top) = there.top(&guard) else { return Ok(None) };
@@ -136,14 +151,16 @@ impl Table {
                     };
                 }
             }
-            let weight = version.weight();
-            match there.push(Some(top), version, &guard) {
+            let version =
+                made.take().unwrap_or_else(|| Version::active(sight.own, row, &self.slab));
+            let size = version.size();
+            match there.push(Some(top), version, &self.slab, &guard) {
                 Ok(version) => {
-                    self.weigh(weight as i64);
+                    self.weigh(size as i64);
                     self.note(|mine| if row.is_some() { &mine.updates } else { &mine.deletes });
                     return Ok(Some(Written::of(there, version)));
                 }
-                Err(back) => version = back,
+                Err(back) => made = Some(back),
             }
         }
     }
@@ -153,18 +170,21 @@ impl Table {
         let guard = pin();
         let row = written.row(&guard);
         // SAFETY: it is on top of its row, and lives.
-        self.weigh(-(unsafe { &*written.version }.weight() as i64));
-        row.pop(written.version, &guard);
+        self.weigh(-(unsafe { &*written.version }.size() as i64));
+        let mut leaving = Leaving::default();
+        row.pop(written.version, &mut leaving);
         if row.newest(&guard).is_none() {
             self.queue(row);
         }
+        // SAFETY: no link leads to the version any more.
+        unsafe { leaving.go(&self.slab, &guard) };
     }
 
     /// Its transaction has committed at `csn`. While its snapshot is still in use.
-    pub fn stamp(&self, written: Written, own: Xid, csn: Lsn) {
-        let guard = pin();
-        let row = written.row(&guard);
-        let mut at = row.newest(&guard);
+    #[inline]
+    pub fn stamp(&self, written: Written, own: Xid, csn: Lsn, Pin(guard): &Pin) {
+        let row = written.row(guard);
+        let mut at = row.newest(guard);
         let mut is_old = false;
         while let Some(version) = at {
             let stamp = version.stamp();
@@ -173,7 +193,7 @@ impl Table {
             }
             let committed = Stamp::committed(csn);
             version.restamp(if stamp.is_ghost() { committed.ghost() } else { committed });
-            at = version.older(&guard);
+            at = version.older(guard);
             is_old |= at.is_some() || stamp.is_ghost();
         }
         if is_old {
@@ -182,7 +202,14 @@ impl Table {
     }
 
     /// What a change will have done once its transaction has committed.
-    pub fn outcome<R>(&self, written: Written, own: Xid, tell: impl FnOnce(Outcome<'_>) -> R) -> R {
+    /// `memory`: for the row.
+    pub fn outcome<R>(
+        &self,
+        written: Written,
+        own: Xid,
+        memory: &mut Vec<u8>,
+        tell: impl FnOnce(Outcome<'_>) -> R,
+    ) -> R {
         // Lives as long as the transaction is unfinished: `tell` may take its time.
         // SAFETY: see the file's invariant.
         let (row, version) = unsafe { (&*written.row, &*written.version) };
@@ -195,7 +222,11 @@ impl Table {
             }
             (at.is_some_and(|v| !v.stamp().is_ghost()), is_newest)
         };
-        let (key, bytes) = (&*row.key, version.bytes());
+        memory.clear();
+        if is_newest {
+            version.row().append_to(memory);
+        }
+        let (key, bytes) = (row.key(), &memory[..]);
         tell(match (before, version.stamp().is_ghost()) {
             _ if !is_newest => Outcome::Nothing,
             (false, true) => Outcome::Nothing,
@@ -209,11 +240,14 @@ impl Table {
     /// key is there.
     pub fn load(&self, key: &[u8], row: &[u8]) -> bool {
         let guard = pin();
-        let version = Version::stamped(Stamp::frozen(), row);
-        let weight = version.weight() as i64;
-        match self.add(Row::new(key, Some(version)), &guard) {
-            Inserted::New(new) => {
-                self.weigh(weight + row_weight(new));
+        let sought = self.seek(key);
+        let version = Version::stamped(Stamp::frozen(), &RowImage::new(row), &self.slab);
+        let size = version.size();
+        let new = Row::make(key, sought.tag(), Some(version), &self.slab);
+        let size = size + new.size();
+        match self.add(new, sought, &guard) {
+            Inserted::New(_) => {
+                self.weigh(size as i64);
                 true
             }
             Inserted::There(_) => false,
@@ -226,24 +260,11 @@ impl Written {
         Written { row, version: std::ptr::from_ref(version).cast_mut() }
     }
 
-    /// Of a row that has just come.
-    fn of_new(row: &Row, guard: &Guard) -> Written {
-        match row.newest(guard) {
-            Some(version) => Written::of(row, version),
-            None => stdx::fatal!("a row that has just come has no version"),
-        }
-    }
-
     fn row<'g>(&self, _: &'g Guard) -> &'g Row {
         // SAFETY: the row has a version of an unfinished transaction, whose list this is from (or its snapshot is still
         // in use), so it is not dead; and the guard keeps it from here on.
         unsafe { &*self.row }
     }
-}
-
-pub(crate) fn row_weight(row: &Row) -> i64 {
-    let beside = if row.key.spilled() { taken(row.key.capacity()) } else { 0 };
-    (taken(size_of::<Row>()) + beside) as i64
 }
 
 /// Whether what is on top is what the transaction sees; `None`: ask again.

@@ -1,0 +1,335 @@
+//! Where a table's rows and versions lie: pieces of memory of its own, without a lock and without the system's allocator.
+//!
+//! ```text
+//! slot --> Share: at .. end       what is left of its chunk: new pieces come one behind the other
+//!                 free[class] --> piece --> piece       given back, for whoever asks for that class
+//! ```
+//! Who inserts takes a row and its version one after the other, so they are neighbours, and so are the rows of a
+//! transaction. Chunks grow from a few KiB to a huge page, so that small tables stay small and large ones are filled
+//! without a fault for every row. They go back to the system with the table, all at once: nobody walks its rows. Until
+//! then what was given back is for pieces of the same class.
+//!
+//! Invariants:
+//! 1. A share is touched by the thread alone that has its slot; the next to have the slot comes after it.
+//! 2. A piece is given back once, by its size, when nobody can look at it any more; by whichever thread, to that one's share.
+//! 3. Pieces above [`PIECE_MAX`] are the allocator's, and listed.
+
+use crate::memory::reclaim::Guard;
+use crate::memory::row::Row;
+use crate::memory::version::Version;
+use parking_lot::Mutex;
+use runtime::pages::{HUGE_BYTES, Pages};
+use runtime::task::{MAX_SLOTS, slot};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering::*};
+
+/// Of pieces, and what classes go by.
+const ALIGN: usize = 8;
+/// Classes are a word apart up to this; above, eight to a power of two.
+const FINE_MAX: usize = 512;
+const FINE: usize = FINE_MAX / ALIGN;
+/// The largest piece.
+const PIECE_MAX: usize = 16 << 10;
+const COARSE: usize = (PIECE_MAX.ilog2() - FINE_MAX.ilog2()) as usize * 8;
+/// A share's first chunk; each further one is twice as large, up to a huge page.
+const CHUNK_MIN: usize = 8 << 10;
+
+/// The memory of one table.
+pub(crate) struct Slab {
+    shares: Box<[AtomicPtr<Share>]>,
+    kept: Mutex<Kept>,
+}
+
+/// What goes back with the slab.
+#[derive(Default)]
+struct Kept {
+    small: Vec<(NonNull<u8>, Layout)>,
+    huge: Vec<Pages>,
+    large: HashSet<(NonNull<u8>, usize)>,
+}
+
+/// What one slot has.
+struct Share {
+    at: Cell<*mut u8>,
+    left: Cell<usize>,
+    /// The size of the next chunk.
+    next: Cell<usize>,
+    free: [Cell<*mut Free>; FINE + COARSE],
+}
+
+/// A piece that was given back.
+struct Free {
+    next: *mut Free,
+}
+
+// SAFETY: shares are touched by the owners of their slots, one at a time (invariant 1); the rest is behind a lock.
+unsafe impl Send for Slab {}
+// SAFETY: as above.
+unsafe impl Sync for Slab {}
+
+/// The class of a piece of so many bytes, and how many it has.
+#[inline]
+fn class_of(bytes: usize) -> (usize, usize) {
+    if bytes <= FINE_MAX {
+        let words = bytes.div_ceil(ALIGN).max(1);
+        return (words - 1, words * ALIGN);
+    }
+    let power = (bytes - 1).ilog2();
+    let part = ((bytes - 1) >> (power - 3)) & 7;
+    let class = FINE + (power - FINE_MAX.ilog2()) as usize * 8 + part;
+    (class, (1 << power) + ((part + 1) << (power - 3)))
+}
+
+impl Slab {
+    pub fn new() -> Slab {
+        let shares = (0..MAX_SLOTS).map(|_| AtomicPtr::new(null_mut())).collect();
+        Slab { shares, kept: Mutex::default() }
+    }
+
+    /// A piece of so many bytes, on a boundary of 8; what is in it, nobody knows.
+    #[inline]
+    pub fn take(&self, bytes: usize) -> NonNull<u8> {
+        if bytes > PIECE_MAX {
+            return self.take_large(bytes);
+        }
+        let (class, size) = class_of(bytes);
+        let share = self.share();
+        if let Some(piece) = NonNull::new(share.free[class].get()) {
+            // SAFETY: in our list, so nobody else has it, and it was written when it came there.
+            share.free[class].set(unsafe { piece.as_ref() }.next);
+            return piece.cast();
+        }
+        if share.left.get() < size {
+            self.refill(share, size);
+        }
+        let at = share.at.get();
+        // SAFETY: so many bytes are left of the chunk.
+        share.at.set(unsafe { at.add(size) });
+        share.left.set(share.left.get() - size);
+        // SAFETY: inside of a chunk.
+        unsafe { NonNull::new_unchecked(at) }
+    }
+
+    /// Gives a piece back.
+    ///
+    /// # Safety
+    /// It was taken here by that number of bytes, nobody can look at it any more, and nobody else gives it back.
+    #[inline]
+    pub unsafe fn give(&self, piece: NonNull<u8>, bytes: usize) {
+        if bytes > PIECE_MAX {
+            return self.give_large(piece, bytes);
+        }
+        let list = &self.share().free[class_of(bytes).0];
+        let free: NonNull<Free> = piece.cast();
+        // SAFETY: a piece has room for a word, and is nobody's.
+        unsafe { free.write(Free { next: list.get() }) };
+        list.set(free.as_ptr());
+    }
+
+    #[inline]
+    fn share(&self) -> &Share {
+        let slot = slot();
+        // Of this thread, or of one that had the slot before: the slot's lock stands between.
+        let share = self.shares[slot].load(Acquire);
+        // SAFETY: shares live as long as the slab.
+        match unsafe { share.as_ref() } {
+            Some(share) => share,
+            None => self.new_share(slot),
+        }
+    }
+
+    #[cold]
+    fn new_share(&self, slot: usize) -> &Share {
+        let share = Box::into_raw(Box::new(Share {
+            at: Cell::new(null_mut()),
+            left: Cell::new(0),
+            next: Cell::new(CHUNK_MIN),
+            free: std::array::from_fn(|_| Cell::new(null_mut())),
+        }));
+        self.shares[slot].store(share, Release);
+        // SAFETY: it lives as long as the slab.
+        unsafe { &*share }
+    }
+
+    #[cold]
+    fn refill(&self, share: &Share, size: usize) {
+        let bytes = share.next.get().max(size.next_power_of_two());
+        share.next.set((bytes * 2).min(HUGE_BYTES));
+        let base = if bytes >= HUGE_BYTES {
+            let pages = Pages::map(bytes);
+            let base = pages.base();
+            self.kept.lock().huge.push(pages);
+            base
+        } else {
+            let layout = layout(bytes);
+            let base = allocate(layout);
+            self.kept.lock().small.push((base, layout));
+            base
+        };
+        share.at.set(base.as_ptr());
+        share.left.set(bytes);
+    }
+
+    #[cold]
+    fn take_large(&self, bytes: usize) -> NonNull<u8> {
+        let piece = allocate(layout(bytes));
+        self.kept.lock().large.insert((piece, bytes));
+        piece
+    }
+
+    #[cold]
+    fn give_large(&self, piece: NonNull<u8>, bytes: usize) {
+        if self.kept.lock().large.remove(&(piece, bytes)) {
+            // SAFETY: it was in the list, so `take_large` has made it by this layout, and it is nobody's any more.
+            unsafe { dealloc(piece.as_ptr(), layout(bytes)) };
+        }
+    }
+}
+
+impl Drop for Slab {
+    fn drop(&mut self) {
+        for share in &mut self.shares {
+            let share = *share.get_mut();
+            if !share.is_null() {
+                // SAFETY: made by `new_share`, and ours alone.
+                drop(unsafe { Box::from_raw(share) });
+            }
+        }
+        let kept = self.kept.get_mut();
+        for (base, layout) in kept.small.drain(..) {
+            // SAFETY: made by `refill` with this layout; nobody has a piece of it any more.
+            unsafe { dealloc(base.as_ptr(), layout) };
+        }
+        for (piece, bytes) in kept.large.drain() {
+            // SAFETY: made by `take_large` with this layout; nobody has it any more.
+            unsafe { dealloc(piece.as_ptr(), layout(bytes)) };
+        }
+    }
+}
+
+fn layout(bytes: usize) -> Layout {
+    match Layout::from_size_align(bytes, ALIGN) {
+        Ok(layout) => layout,
+        Err(_) => stdx::fatal!("a row of {bytes} bytes"),
+    }
+}
+
+/// The layout is not empty.
+fn allocate(layout: Layout) -> NonNull<u8> {
+    // SAFETY: a piece has a row or a version in it, so the layout is not empty.
+    match NonNull::new(unsafe { alloc(layout) }) {
+        Some(memory) => memory,
+        None => handle_alloc_error(layout),
+    }
+}
+
+/// Pieces that are out of every structure, and go back to their slab together.
+#[derive(Default)]
+pub(crate) struct Leaving(Vec<(NonNull<u8>, usize)>);
+
+impl Leaving {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn push(&mut self, piece: NonNull<u8>, bytes: usize) -> usize {
+        self.0.push((piece, bytes));
+        bytes
+    }
+
+    /// A version that no link leads to any more; its size.
+    pub fn version(&mut self, version: *mut Version) -> usize {
+        match NonNull::new(version) {
+            // SAFETY: it lives until it goes.
+            Some(piece) => self.push(piece.cast(), unsafe { piece.as_ref() }.size()),
+            None => 0,
+        }
+    }
+
+    /// A row that is out of its index, with the versions that it still has; their size.
+    pub fn row(&mut self, row: &Row, guard: &Guard) -> usize {
+        let mut bytes = 0;
+        let mut at = row.newest(guard);
+        while let Some(version) = at {
+            bytes += self.push(NonNull::from(version).cast(), version.size());
+            at = version.older(guard);
+        }
+        bytes + self.push(NonNull::from(row).cast(), row.size())
+    }
+
+    /// Gives them back when nobody can look at them any more.
+    ///
+    /// # Safety
+    /// They were taken from this slab by these sizes, no link leads to them any more, and nobody else gives them back.
+    pub unsafe fn go(self, slab: &Arc<Slab>, guard: &Guard) {
+        if self.0.is_empty() {
+            return;
+        }
+        let slab = slab.clone();
+        let give = move || {
+            for (piece, bytes) in self.0 {
+                // SAFETY: the caller's promise, and that of the guard.
+                unsafe { slab.give(piece, bytes) }
+            }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { guard.defer(give) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn a_piece_is_as_large_as_its_class_and_classes_rise() {
+        let mut last = (0, 0);
+        for bytes in 1..=PIECE_MAX {
+            let (class, size) = class_of(bytes);
+            assert!(size >= bytes && size.is_multiple_of(ALIGN), "{bytes}: {size}");
+            assert!(size - bytes < ALIGN.max(bytes / 7), "{bytes}: {size}");
+            assert!(class == last.0 && size == last.1 || class == last.0 + 1 || bytes == 1);
+            assert!(class < FINE + COARSE);
+            last = (class, size);
+        }
+        assert_eq!(last, (FINE + COARSE - 1, PIECE_MAX));
+    }
+
+    #[test]
+    fn pieces_do_not_overlap_and_come_again() {
+        let slab = Slab::new();
+        let mut mine: HashMap<usize, (NonNull<u8>, usize, u8)> = HashMap::new();
+        let mut random = 7u64;
+        for i in 0..20_000usize {
+            random = stdx::mix64(random.wrapping_add(1));
+            let bytes = match random % 16 {
+                0 => 1 + (random >> 8) as usize % (2 * PIECE_MAX),
+                _ => 1 + (random >> 8) as usize % 300,
+            };
+            let piece = slab.take(bytes);
+            assert!(piece.addr().get().is_multiple_of(ALIGN));
+            // SAFETY: a piece of so many bytes, and ours.
+            unsafe { piece.write_bytes(i as u8, bytes) };
+            mine.insert(i, (piece, bytes, i as u8));
+            let old = random as usize % (i + 1);
+            if let Some((piece, bytes, what)) = mine.remove(&old) {
+                // SAFETY: ours, written above, and given back once.
+                unsafe {
+                    let all = std::slice::from_raw_parts(piece.as_ptr(), bytes);
+                    assert!(all.iter().all(|b| *b == what), "piece {old} was written over");
+                    slab.give(piece, bytes);
+                }
+            }
+        }
+        let (a, bytes) = (slab.take(40), 40);
+        // SAFETY: ours, and given back once.
+        unsafe { slab.give(a, bytes) };
+        assert_eq!(slab.take(bytes), a);
+    }
+}
