@@ -14,7 +14,7 @@
 use crate::memory::figures::{Nodes, taken};
 use crate::memory::hash::Inserted;
 use crate::memory::node::{Content, ENTRIES_MAX, Entries, Entry, Node, NodeRef, head_of};
-use crate::memory::reclaim::Guard;
+use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::{OwnedRow, Row};
 use parking_lot::Mutex;
 use std::ops::Bound;

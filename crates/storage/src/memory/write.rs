@@ -4,7 +4,6 @@
 //! row's write lock, and a row that has one outlives the transaction.
 
 use crate::memory::Kind;
-use crate::memory::figures::taken;
 use crate::memory::hash::Inserted;
 use crate::memory::reclaim::{Guard, Pin, pin};
 use crate::memory::row::{Row, Top};
