@@ -20,6 +20,8 @@ mod buckets;
     allow(dead_code, reason = "only the lock-free parts are built for the model checker")
 )]
 mod hash;
+#[cfg(not(loom))]
+mod leaving;
 #[cfg(loom)]
 mod plain_slab;
 mod reclaim;

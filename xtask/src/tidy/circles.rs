@@ -30,7 +30,7 @@ const FILES_IN_CIRCLES: &[(&str, usize)] = &[
     ("server", 8),
     ("session", 10),
     ("simulator", 5),
-    ("storage", 10),
+    ("storage", 9),
     ("syntax", 4),
     ("system-views", 10),
     ("telemetry", 4),

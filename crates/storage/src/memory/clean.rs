@@ -9,10 +9,10 @@
 //! A version is needed if a snapshot sees it and not the one above it. One long reader keeps what it sees, and no other
 //! version.
 
+use crate::memory::leaving::Leaving;
 use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::{Row, Top};
 use crate::memory::sight::{States, commit_of};
-use crate::memory::slab::Leaving;
 use crate::memory::table::Table;
 use crate::memory::version::Version;
 use log_manager::Lsn;

@@ -16,8 +16,6 @@
 //! - `queued`: see `clean.rs`.
 
 use crate::memory::reclaim::Guard;
-#[cfg(not(loom))]
-use crate::memory::slab::Leaving;
 use crate::memory::slab::Slab;
 use crate::memory::sync::{AtomicBool, AtomicPtr, Ordering::*};
 use crate::memory::version::{Owned, Version};
@@ -138,15 +136,14 @@ impl Row {
         }
     }
 
-    /// Takes the version on top, an unfinished transaction's own, off again.
+    /// Takes the version on top, an unfinished transaction's own, off again; the caller frees it.
     #[cfg(not(loom))]
-    pub fn pop(&self, own: *mut Version, leaving: &mut Leaving) {
+    pub fn pop(&self, own: *mut Version) {
         // SAFETY: it is on top, and only its own transaction takes it off: this call.
         let older = unsafe { &*own }.older.load(Acquire);
         if self.newest.compare_exchange(own, older, AcqRel, Acquire).is_err() {
             stdx::fatal!("a version that was to be taken back is not the newest of its row");
         }
-        leaving.version(own);
     }
 
     /// Puts the row out of use, if nothing has come on top of `on`. The cleaner alone.

@@ -14,9 +14,6 @@
 //! 2. A piece is given back once, by its size, when nobody can look at it any more; by whichever thread, to that one's share.
 //! 3. Pieces above [`PIECE_MAX`] are the allocator's, and listed.
 
-use crate::memory::reclaim::Guard;
-use crate::memory::row::Row;
-use crate::memory::version::Version;
 use parking_lot::Mutex;
 use runtime::pages::{HUGE_BYTES, Pages};
 use runtime::task::{MAX_SLOTS, slot};
@@ -24,7 +21,6 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::ptr::{NonNull, null_mut};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering::*};
 
 /// Of pieces, and what classes go by.
@@ -224,61 +220,6 @@ fn allocate(layout: Layout) -> NonNull<u8> {
     match NonNull::new(unsafe { alloc(layout) }) {
         Some(memory) => memory,
         None => handle_alloc_error(layout),
-    }
-}
-
-/// Pieces that are out of every structure, and go back to their slab together.
-#[derive(Default)]
-pub(crate) struct Leaving(Vec<(NonNull<u8>, usize)>);
-
-impl Leaving {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn push(&mut self, piece: NonNull<u8>, bytes: usize) -> usize {
-        self.0.push((piece, bytes));
-        bytes
-    }
-
-    /// A version that no link leads to any more; its size.
-    pub fn version(&mut self, version: *mut Version) -> usize {
-        match NonNull::new(version) {
-            // SAFETY: it lives until it goes.
-            Some(piece) => self.push(piece.cast(), unsafe { piece.as_ref() }.size()),
-            None => 0,
-        }
-    }
-
-    /// A row that is out of its index, with the versions that it still has; their size.
-    pub fn row(&mut self, row: &Row, guard: &Guard) -> usize {
-        let mut bytes = 0;
-        let mut at = row.newest(guard);
-        while let Some(version) = at {
-            bytes += self.push(NonNull::from(version).cast(), version.size());
-            at = version.older(guard);
-        }
-        bytes + self.push(NonNull::from(row).cast(), row.size())
-    }
-
-    /// Gives them back when nobody can look at them any more.
-    ///
-    /// # Safety
-    /// They were taken from this slab by these sizes, no link leads to them any more, and nobody else gives them back.
-    pub unsafe fn go(self, slab: &Arc<Slab>, guard: &Guard) {
-        if self.0.is_empty() {
-            return;
-        }
-        let slab = slab.clone();
-        let give = move || {
-            for (piece, bytes) in self.0 {
-                // SAFETY: the caller's promise, and that of the guard.
-                unsafe { slab.give(piece, bytes) }
-            }
-        };
-        // SAFETY: the caller's promise.
-        unsafe { guard.defer(give) }
     }
 }
 

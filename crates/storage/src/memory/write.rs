@@ -5,10 +5,10 @@
 
 use crate::memory::Kind;
 use crate::memory::hash::Inserted;
+use crate::memory::leaving::Leaving;
 use crate::memory::reclaim::{Guard, Pin, pin};
 use crate::memory::row::{Row, Top};
 use crate::memory::sight::{Sight, States};
-use crate::memory::slab::Leaving;
 use crate::memory::table::{Sought, Table};
 use crate::memory::version::Version;
 use crate::row::RowImage;
@@ -171,7 +171,8 @@ impl Table {
         // SAFETY: it is on top of its row, and lives.
         self.weigh(-(unsafe { &*written.version }.size() as i64));
         let mut leaving = Leaving::default();
-        row.pop(written.version, &mut leaving);
+        row.pop(written.version);
+        leaving.version(written.version);
         if row.newest(&guard).is_none() {
             self.queue(row);
         }
