@@ -103,6 +103,12 @@ impl PointChange {
             && (self.plain || self.writer.stands_alone())
     }
 
+    /// Whether it changes one row in memory and nothing besides, so that of one that fails nothing is to be undone.
+    #[inline]
+    pub fn is_alone(&self) -> bool {
+        self.plain && self.spot.table.is_memory()
+    }
+
     /// Changes the row. Returns how many there were: 0 or 1. The statement has begun.
     pub fn run(&mut self, cx: &mut Cx<'_>) -> Result<u64, SqlError> {
         Ok(u64::from(self.find_and_change(cx)?))

@@ -130,6 +130,12 @@ impl FastPoint {
         matches!(self.target, Target::Client { .. })
     }
 
+    /// Whether a transaction's snapshot is all that it needs of its transaction: the row is in memory, and goes to variables.
+    #[inline]
+    pub fn is_alone(&self) -> bool {
+        self.table.is_memory() && !self.sends()
+    }
+
     /// Reads the row and assigns or sends it; the number of rows, 0 or 1. The statement has begun.
     pub fn run(&mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<u64, SqlError> {
         if self.table.is_memory()

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! BEGIN; INSERT; COMMIT       one log record, no transaction of the engine's own        Vm::insert_commit
-//! INSERT within a transaction  the engine's insert, and no savepoint before it           Vm::insert_within
+//! INSERT within a transaction  the engine's insert, and no savepoint before it           Vm::run_within
+//! the row of a key in memory, read into variables or changed, within a transaction: likewise
 //! ```
 //!
 //! Promise: what is not that, or not planned under the names of now, is run by `statement.rs`; neither allocates.
@@ -47,9 +48,10 @@ impl Vm<'_> {
         Ok(false)
     }
 
-    /// INSERT of one row in a transaction that is open. False: nothing was done.
+    /// A statement over one row in a transaction that is open, which changes that row or nothing. False: it is not that, or
+    /// not planned under the names of now, and nothing was done.
     #[inline]
-    pub fn insert_within(
+    pub fn run_within(
         &mut self,
         learnt: &mut CodeState,
         index: usize,
@@ -58,6 +60,89 @@ impl Vm<'_> {
         if self.state.transaction.count == 0 || self.state.transaction.doomed {
             return Ok(false);
         }
+        match learnt.statements[index].as_deref().map(|planned| &planned.body) {
+            Some(Body::FastInsert(_)) => self.insert_within(learnt, index, frame),
+            Some(Body::FastPoint(point)) if point.is_alone() => {
+                self.point_within(learnt, index, Tag::Select, frame)
+            }
+            Some(Body::PointChange(change)) if change.is_alone() => {
+                let tag = if change.deletes() { Tag::Delete } else { Tag::Update };
+                self.point_within(learnt, index, tag, frame)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// A row in memory, read or changed by its key: it is seen by the transaction's snapshot, not a statement's.
+    fn point_within(
+        &mut self,
+        learnt: &mut CodeState,
+        index: usize,
+        tag: Tag,
+        frame: &mut [Value],
+    ) -> Result<bool, Halted> {
+        let options = &self.state.options;
+        if options.fmtonly
+            || options.noexec
+            || !options.telling.is_none()
+            || !self.programs.cursors.are_none()
+        {
+            return Ok(false);
+        }
+        let Some(planned) = &mut learnt.statements[index] else { return Ok(false) };
+        if planned.private.is_some() || planned.version != self.state.names_version() {
+            return Ok(false);
+        }
+        let cells = learnt.meter.statement(index);
+        let reading = cells.is_some_and(StatementCells::count).then(Reading::now);
+        let state = &mut *self.state;
+        state.activity.statement(tag, state.nesting, state.transaction.count);
+        let mut txn = state.transaction.take(&state.database, &state.options);
+        if !txn.is_active() {
+            txn.begin();
+        }
+        let result = {
+            let mut env =
+                SessionEnvironment { state, host: &mut *self.host, machine: &mut *self.programs };
+            let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
+            match &mut planned.body {
+                Body::FastPoint(point) => point.run(&mut cx, &mut *self.sink),
+                Body::PointChange(change) => change.run(&mut cx),
+                _ => stdx::fatal!("a statement has become another one"),
+            }
+        };
+        self.state.transaction.give(txn);
+        let rows = match result {
+            Err(error) if error.stale => {
+                learnt.statements[index] = None;
+                return Ok(false);
+            }
+            other => other?,
+        };
+        if let (Some(reading), Some(cells)) = (reading, learnt.meter.statement(index)) {
+            reading.add_to(cells, rows);
+        }
+        (self.state.rowcount, self.state.error) = (rows as i64, 0);
+        let command = match tag {
+            Tag::Delete => Command::Delete,
+            Tag::Update => Command::Update,
+            // Nothing is told of variables.
+            _ => return Ok(true),
+        };
+        if !self.state.options.nocount {
+            self.tell_done(command, Some(rows));
+        }
+        Ok(true)
+    }
+
+    /// INSERT of one row.
+    #[inline]
+    fn insert_within(
+        &mut self,
+        learnt: &mut CodeState,
+        index: usize,
+        frame: &mut [Value],
+    ) -> Result<bool, Halted> {
         let begin = |state: &mut SessionState| {
             state.activity.statement(Tag::Insert, state.nesting, state.transaction.count);
         };

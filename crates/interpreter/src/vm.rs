@@ -174,7 +174,7 @@ impl Vm<'_> {
                 }
                 Op::Statement { index } => {
                     let index = index as usize;
-                    if !self.insert_within(learnt, index, frame)? {
+                    if !self.run_within(learnt, index, frame)? {
                         let guarded = guarded || code.handler(*pc).is_some();
                         self.statement(code, learnt, index, frame, guarded)?;
                     }
