@@ -15,6 +15,9 @@ use geo::{Geometry, Relate};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matrix(pub [i8; 9]);
 
+/// Radians that the arc cosine of a number near 1 may be off, and more.
+const CAP_SLACK: f64 = 1e-6;
+
 fn number(dimensions: Dimensions) -> i8 {
     match dimensions {
         Dimensions::Empty => -1,
@@ -86,7 +89,7 @@ fn apart(a: &Spatial, b: &Spatial) -> Result<Matrix> {
         Ok((middle, reach, flat(value, &frame)?))
     };
     let ((left, left_reach, a), (right, right_reach, b)) = (cap(a)?, cap(b)?);
-    if dot(left, right).clamp(-1.0, 1.0).acos() <= left_reach + right_reach + 1e-9 {
+    if dot(left, right).clamp(-1.0, 1.0).acos() <= left_reach + right_reach + CAP_SLACK {
         return Err(too_wide());
     }
     let dims = |g: &Geometry<f64>| (number(g.dimensions()), number(g.boundary_dimensions()));
@@ -157,7 +160,7 @@ pub fn ask(question: Question, a: &Spatial, b: &Spatial) -> Result<bool> {
 /// What boxes and single points tell.
 fn soon(question: Question, a: &Spatial, b: &Spatial) -> Option<bool> {
     if a.world != World::Plane {
-        return None;
+        return are_far(a, b).then_some(question == Question::Disjoint);
     }
     if let (Shape::Point(Some(p)), Shape::Point(Some(q))) = (&a.shape, &b.shape) {
         let same = p.at(*q);
@@ -170,6 +173,28 @@ fn soon(question: Question, a: &Spatial, b: &Spatial) -> Option<bool> {
     let ((a_low, a_high), (b_low, b_high)) = (bounds(&a.shape)?, bounds(&b.shape)?);
     let far = a_low.x > b_high.x || b_low.x > a_high.x || a_low.y > b_high.y || b_low.y > a_high.y;
     far.then_some(question == Question::Disjoint)
+}
+
+/// The middle of a shape on the earth, and how many radians it reaches from there; `None` of what no picture has.
+fn cap(value: &Spatial) -> Option<(crate::earth::Vector, f64)> {
+    if value.is_large || value.shape.is_empty() || value.shape.has_arcs() {
+        return None;
+    }
+    let Some(Frame::Earth(picture)) = Frame::of(&[value]) else { return None };
+    let earth = picture.earth;
+    let middle = earth.vector(picture.middle());
+    let angle = |p: &crate::Pos| dot(earth.vector(*p), middle).clamp(-1.0, 1.0).acos();
+    let mut reach: f64 = 0.0;
+    value.shape.each_run(&mut |run| reach = run.iter().map(angle).fold(reach, f64::max));
+    Some((middle, reach))
+}
+
+/// The caps around them do not meet.
+fn are_far(a: &Spatial, b: &Spatial) -> bool {
+    let (Some((left, left_reach)), Some((right, right_reach))) = (cap(a), cap(b)) else {
+        return false;
+    };
+    dot(left, right).clamp(-1.0, 1.0).acos() > left_reach + right_reach + CAP_SLACK
 }
 
 /// The box around a shape without arcs.
