@@ -35,6 +35,7 @@ mod rowset;
 mod scan;
 mod serialize;
 mod set;
+mod shared;
 mod simple;
 mod slots;
 mod sort;
@@ -46,11 +47,9 @@ use crate::batch::Batch;
 use crate::columns::Columns;
 use crate::cx::Cx;
 use crate::message::SqlError;
-use group_table::GroupTable;
-use grouping::Grouping;
-use hash_join::SharedJoin;
 use join_filter::JoinFilter;
 use planner::{AggStrategy, Node, Op};
+use shared::{Grouped, Groups, SharedJoin};
 
 pub(crate) use exchange::Parts;
 pub(crate) use hash::{KeyEncoder, KeyMap};
@@ -74,19 +73,18 @@ pub(crate) trait Operator {
         let _ = (cx, out);
         stdx::fatal!("rows are asked for as columns of who has none")
     }
-    /// Has its rows grouped where they are made, if that can be: from then on there are groups, by
+    /// Has its rows grouped where they are made, if that can be (`how` gives None where not): from then on there are groups, by
     /// [`Operator::next_groups`], and no rows, until `rewind`. Asked before anything else.
     fn group_by(
         &mut self,
-        grouping: &Grouping<'_>,
-        scalar: bool,
+        how: &dyn Fn() -> Option<Grouped>,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
-        let _ = (grouping, scalar, cx);
+        let _ = (how, cx);
         Ok(false)
     }
     /// The next of them; some may come several times.
-    fn next_groups(&mut self, cx: &mut Cx<'_>) -> Result<Option<GroupTable>, SqlError> {
+    fn next_groups(&mut self, cx: &mut Cx<'_>) -> Result<Option<Groups>, SqlError> {
         let _ = cx;
         Ok(None)
     }

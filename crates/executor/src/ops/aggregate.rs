@@ -59,9 +59,13 @@ impl<'p> HashAggregate<'p> {
             self.table.begin_scalar(&self.grouping);
         }
         let mut turn = Turn::default();
-        self.absorbs = self.input.group_by(&self.grouping, self.scalar, cx)?;
+        let (grouping, scalar) = (&self.grouping, self.scalar);
+        self.absorbs = self.input.group_by(&|| grouping.in_parts(scalar), cx)?;
         if self.absorbs {
-            while let Some(mut groups) = self.input.next_groups(cx)? {
+            while let Some(groups) = self.input.next_groups(cx)? {
+                let Ok(mut groups) = groups.downcast::<GroupTable>() else {
+                    stdx::fatal!("groups are of another kind");
+                };
                 turn.absorb(&self.grouping, &mut self.table, self.scalar, &groups, cx)?;
                 groups.clear(cx);
             }

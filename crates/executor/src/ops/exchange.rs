@@ -18,38 +18,32 @@
 
 mod environment;
 mod groups;
+mod queue;
 
 use super::Operator;
-use super::group_table::GroupTable;
-use super::grouping::Grouping;
-use super::hash_join::SharedJoin;
 use super::join_filter::JoinFilter;
+use super::shared::{Grouped, Groups};
 use super::simple::Source;
-use crate::batch::{BATCH_ROWS, Batch};
+use crate::batch::Batch;
 use crate::columns::{Columns, Kind};
-use crate::cx::{Cx, Lent, cancelled};
+use crate::cx::{Cx, Lent};
 use crate::error::engine_error;
 use crate::message::SqlError;
 use crate::warnings::Warnings;
 use environment::BranchEnvironment;
-use groups::Grouped;
 use parking_lot::Mutex;
 use planner::{Node, Op, Scan};
-use runtime::task::{self, Waker};
+use queue::{Exchange, Piece, Queue};
+use runtime::task;
 use scheduler::JoinHandle;
 use session_table::PrivateTables;
-use std::collections::VecDeque;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
-use telemetry::WaitType;
 use types::Value;
 
 /// Batches that wait to be taken, for each branch.
 const BATCHES_AHEAD: usize = 4;
-/// The cancel flag is looked at this often while there is nothing to do, in ns.
-const LOOK_NS: u64 = 50_000_000;
-
 /// What a plan says of a gathering.
 pub(super) struct Spec<'p> {
     pub input: &'p Node,
@@ -101,45 +95,6 @@ struct Finished {
     warnings: Warnings,
 }
 
-/// Where batches pass from the branches to whoever gathers them.
-struct Exchange {
-    /// Nobody wants more. Branches take it for the flag of a cancelled statement.
-    stop: Arc<AtomicBool>,
-    room: usize,
-    queue: Mutex<Queue>,
-    /// Rows that do not pass them are not wanted; branches take them up when they are there.
-    filters: OnceLock<Vec<JoinFilter>>,
-    /// Slots that somebody above reads; None: all.
-    needed: Option<Vec<bool>>,
-    /// Whoever takes rows has a use for columns.
-    by_column: bool,
-    /// Branches group their rows, and hand over groups.
-    grouped: Option<Arc<Grouped>>,
-    /// What joins in the input were built of, in their order.
-    joins: Vec<SharedJoin>,
-}
-
-/// What passes at a time.
-enum Piece {
-    Rows(Batch),
-    Columns(Columns),
-    Groups(GroupTable),
-}
-
-#[derive(Default)]
-struct Queue {
-    full: VecDeque<Piece>,
-    /// Buffers to be used again.
-    empty: Vec<Batch>,
-    empty_columns: Vec<Columns>,
-    running: usize,
-    error: Option<SqlError>,
-    /// What branches have seen of others' commits for the batches that they have handed over.
-    seen: Option<engine::Seen>,
-    consumer: Option<Waker>,
-    producers: Vec<Waker>,
-}
-
 /// The parts of a table, each to be read by whichever branch is free.
 pub(crate) struct Parts {
     lower: Bound<Vec<u8>>,
@@ -167,103 +122,6 @@ impl Parts {
             Some(cut) => Bound::Excluded(cut.clone()),
         };
         Some((lower, upper))
-    }
-}
-
-impl Exchange {
-    /// Hands a piece over, of rows read by a transaction that has seen so much; false when nobody wants it. Waits for
-    /// room.
-    fn put(&self, piece: &mut Piece, seen: Option<engine::Seen>) -> bool {
-        loop {
-            if self.stop.load(Relaxed) {
-                return false;
-            }
-            {
-                let mut queue = self.queue.lock();
-                if queue.full.len() < self.room {
-                    let mut empty = match piece {
-                        Piece::Rows(_) => Piece::Rows(queue.empty.pop().unwrap_or_default()),
-                        Piece::Columns(_) => {
-                            Piece::Columns(queue.empty_columns.pop().unwrap_or_default())
-                        }
-                        Piece::Groups(_) => Piece::Groups(GroupTable::default()),
-                    };
-                    if let Piece::Rows(batch) = &mut empty {
-                        // Whoever used it before may have wanted few rows.
-                        batch.set_target(BATCH_ROWS);
-                    }
-                    queue.full.push_back(std::mem::replace(piece, empty));
-                    queue.seen = match (queue.seen, seen) {
-                        (Some(a), Some(b)) => Some(a.and(b)),
-                        (a, b) => a.or(b),
-                    };
-                    if let Some(consumer) = queue.consumer.take() {
-                        consumer.wake();
-                    }
-                    return true;
-                }
-                let me = task::current_waker();
-                if !queue.producers.iter().any(|w| w.will_wake(&me)) {
-                    queue.producers.push(me);
-                }
-            }
-            task::park(WaitType::CxPacket, None);
-        }
-    }
-
-    /// A branch has ended.
-    fn end(&self, result: Result<(), SqlError>) {
-        let mut queue = self.queue.lock();
-        queue.running -= 1;
-        if let Err(error) = result {
-            // The first to fail says why; others were stopped by it.
-            if queue.error.is_none() && !self.stop.load(Relaxed) {
-                queue.error = Some(error);
-            }
-            self.stop.store(true, Relaxed);
-            queue.producers.drain(..).for_each(|w| w.wake());
-        }
-        if let Some(consumer) = queue.consumer.take() {
-            consumer.wake();
-        }
-    }
-
-    /// The next piece in place of `used`; false when all branches have ended.
-    fn take(&self, used: &mut Option<Piece>, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
-        loop {
-            {
-                let mut queue = self.queue.lock();
-                if let Some(error) = queue.error.take() {
-                    return Err(error);
-                }
-                if let Some(piece) = queue.full.pop_front() {
-                    // Whoever gets rows answers for what they show, also when nobody asks for more of them.
-                    if let (Some(txn), Some(seen)) = (cx.txn.as_deref_mut(), queue.seen.take()) {
-                        txn.note_seen(seen);
-                    }
-                    match used.replace(piece) {
-                        Some(Piece::Rows(batch)) => queue.empty.push(batch),
-                        Some(Piece::Columns(columns)) => queue.empty_columns.push(columns),
-                        Some(Piece::Groups(_)) | None => {}
-                    }
-                    queue.producers.drain(..).for_each(|w| w.wake());
-                    return Ok(true);
-                }
-                if queue.running == 0 {
-                    return Ok(false);
-                }
-                queue.consumer = Some(task::current_waker());
-            }
-            if cx.cancel.load(Relaxed) {
-                return Err(cancelled());
-            }
-            task::park(WaitType::CxConsumer, Some(runtime::clock::now_ns() + LOOK_NS));
-        }
-    }
-
-    fn stop(&self) {
-        self.stop.store(true, Relaxed);
-        self.queue.lock().producers.drain(..).for_each(|w| w.wake());
     }
 }
 
@@ -370,7 +228,7 @@ impl<'p> Gather<'p> {
             built = Some(input);
         }
         let parts = Arc::new(Parts { lower, upper, cuts, next: AtomicUsize::new(0) });
-        let queue = Queue { running: degree, ..Queue::default() };
+        let queue = Queue::of(degree);
         let exchange = Arc::new(Exchange {
             stop: Arc::default(),
             room: degree * BATCHES_AHEAD,
@@ -614,25 +472,24 @@ impl Operator for Gather<'_> {
 
     fn group_by(
         &mut self,
-        grouping: &Grouping<'_>,
-        scalar: bool,
+        how: &dyn Fn() -> Option<Grouped>,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         if !self.spec.groups || !matches!(self.state, State::Start) {
             return Ok(false);
         }
-        self.grouped = Grouped::of(grouping, scalar).map(Arc::new);
+        self.grouped = how().map(Arc::new);
         if self.grouped.is_some() {
             self.begin(true, cx)?;
         }
         Ok(self.grouped.is_some() && matches!(self.state, State::Branches(_)))
     }
 
-    fn next_groups(&mut self, cx: &mut Cx<'_>) -> Result<Option<GroupTable>, SqlError> {
+    fn next_groups(&mut self, cx: &mut Cx<'_>) -> Result<Option<Groups>, SqlError> {
         let mut piece = None;
         self.take(&mut piece, cx)?;
         match piece {
-            Some(Piece::Groups(groups)) => Ok(Some(groups)),
+            Some(Piece::Groups(groups)) => Ok(Some(Box::new(groups))),
             Some(_) => stdx::fatal!("rows come to who asks for groups"),
             None => Ok(None),
         }

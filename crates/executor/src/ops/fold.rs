@@ -8,9 +8,9 @@
 //! though their bytes differ (`a` and `A`) stay apart: the grouping above brings them together.
 
 use super::Operator;
-use super::hash_join::SharedJoin;
 use super::join_filter::JoinFilter;
 use super::scan::TableScan;
+use super::shared::SharedJoin;
 use super::simple::Source;
 use crate::arena::{Address, Arena};
 use crate::batch::Batch;

@@ -21,7 +21,7 @@ pub(super) const GROUPS_MIN: usize = 256;
 
 /// Groups and their states.
 #[derive(Default)]
-pub(crate) struct GroupTable {
+pub(super) struct GroupTable {
     pub(super) index: KeyIndex,
     /// Values of the groups' keys and states, one after the other.
     pub(super) keys: Vec<Value>,

@@ -4,6 +4,7 @@ use super::accumulate::{Accumulator, Spec};
 use super::exact::Exact;
 use super::hash::KeyEncoder;
 use super::join_filter::JoinFilter;
+use super::shared::Grouped;
 use super::simple::Source;
 use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
@@ -16,7 +17,7 @@ use std::cell::Cell;
 use types::Value;
 
 /// What all forms share.
-pub(crate) struct Grouping<'p> {
+pub(super) struct Grouping<'p> {
     pub(super) group: &'p [Expr],
     pub(super) aggs: &'p [Agg],
     pub(super) specs: Vec<Spec>,
@@ -44,6 +45,18 @@ impl<'p> Grouping<'p> {
             encoder: KeyEncoder::new(group.iter().map(|e| e.ty)),
             weight: None,
         }
+    }
+
+    /// As a branch takes it along. None where parts of it cannot be put together: DISTINCT, and what needs all values of a
+    /// group.
+    pub(super) fn in_parts(&self, scalar: bool) -> Option<Grouped> {
+        let whole = self.aggs.iter().any(|agg| agg.distinct || !agg.func.has_parts());
+        (!whole).then(|| Grouped {
+            group: self.group.to_vec(),
+            aggs: self.aggs.to_vec(),
+            weight: self.weight,
+            scalar,
+        })
     }
 
     /// Slots of the rows that it gives.

@@ -39,6 +39,7 @@ use super::Operator;
 use super::hash::KeyEncoder;
 use super::join::NestedLoops;
 use super::join_filter::JoinFilter;
+use super::shared::SharedJoin;
 use super::simple::Source;
 use crate::batch::Batch;
 use crate::columns::Columns;
@@ -84,8 +85,8 @@ pub(super) struct HashJoin<'p> {
     told: Option<JoinFilter>,
 }
 
-/// What branches take over of a join: its built side, and what is told to the probing one.
-pub(crate) struct SharedJoin {
+/// What branches take over of a join ([`SharedJoin`]): its built side, and what is told to the probing one.
+struct Taken {
     built: Arc<Built>,
     filter: Option<JoinFilter>,
     by_left: bool,
@@ -577,13 +578,13 @@ impl Operator for HashJoin<'_> {
         };
         let State::Probing { by_left } = self.state else { return Ok(false) };
         let (built, filter) = (self.table.share(), self.told.clone());
-        shared.push(SharedJoin { built, filter, by_left });
+        shared.push(Arc::new(Taken { built, filter, by_left }));
         if by_left { self.left.share(cx, shared) } else { self.right.share(cx, shared) }
     }
 
     fn take_over(&mut self, shared: &mut dyn Iterator<Item = &SharedJoin>) {
-        let Some(join) = shared.next() else {
-            stdx::fatal!("a branch has more joins than its plan")
+        let Some(join) = shared.next().and_then(|join| join.downcast_ref::<Taken>()) else {
+            stdx::fatal!("a branch has other joins than its plan")
         };
         self.table = Table::of_shared(join.built.clone());
         self.given_table = Some(join.by_left);

@@ -5,8 +5,8 @@
 
 use super::Operator;
 use super::exact::Exact;
-use super::hash_join::SharedJoin;
 use super::join_filter::JoinFilter;
+use super::shared::SharedJoin;
 use super::simple::{Source, is_of_a_row, put_off};
 use crate::batch::Batch;
 use crate::columns::{Columns, Kind};

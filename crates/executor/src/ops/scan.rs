@@ -9,11 +9,11 @@ mod lookup;
 mod private;
 
 use super::Operator;
-use super::hash_join::SharedJoin;
 use super::join_filter::{JoinFilter, Narrowing};
 use super::raw_filter::RawFilter;
 use super::raw_layout::RawLayout;
 use super::reader::Reader;
+use super::shared::SharedJoin;
 use super::simple::put_off;
 use crate::batch::Batch;
 use crate::columns::{COLUMN_ROWS, Columns, Kind};

@@ -1,9 +1,9 @@
 //! The operators that keep no more than a batch: constants, filter, top, offset, concat; and the rows of system views.
 
 use super::Operator;
-use super::hash_join::SharedJoin;
 use super::join_filter::JoinFilter;
 use super::row_store::RowStore;
+use super::shared::SharedJoin;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::{eval, holds};

@@ -6,36 +6,15 @@
 use super::super::aggregate;
 use super::super::group_table::{GroupTable, Turn};
 use super::super::grouping::Grouping;
-use super::{Exchange, Piece};
+use super::super::shared::Grouped;
+use super::queue::{Exchange, Piece};
 use crate::cx::Cx;
 use crate::message::SqlError;
-use binder::ir::Expr;
-use planner::{Agg, Node};
+use planner::Node;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Groups of a table that is handed over before its branch has ended.
 const GROUPS_MAX: usize = 8192;
-
-/// A grouping, as a branch takes it along.
-pub(super) struct Grouped {
-    group: Vec<Expr>,
-    aggs: Vec<Agg>,
-    weight: Option<u32>,
-    scalar: bool,
-}
-
-impl Grouped {
-    /// None where parts of it cannot be put together: DISTINCT, and what needs all values of a group.
-    pub fn of(grouping: &Grouping<'_>, scalar: bool) -> Option<Grouped> {
-        let whole = grouping.aggs.iter().any(|agg| agg.distinct || !agg.func.has_parts());
-        (!whole).then(|| Grouped {
-            group: grouping.group.to_vec(),
-            aggs: grouping.aggs.to_vec(),
-            weight: grouping.weight,
-            scalar,
-        })
-    }
-}
 
 /// What a branch does.
 pub(super) fn run(

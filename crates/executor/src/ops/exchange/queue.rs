@@ -1,0 +1,163 @@
+//! Where pieces of rows, or groups, pass from the branches to whoever gathers them.
+//!
+//! Promise: no more than there is room for; the first error ends all; who takes nothing more lets nobody wait for room.
+
+use super::super::group_table::GroupTable;
+use super::super::join_filter::JoinFilter;
+use super::super::shared::{Grouped, SharedJoin};
+use crate::batch::{BATCH_ROWS, Batch};
+use crate::columns::Columns;
+use crate::cx::{Cx, cancelled};
+use crate::message::SqlError;
+use parking_lot::Mutex;
+use runtime::task::{self, Waker};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use telemetry::WaitType;
+
+/// The cancel flag is looked at this often while there is nothing to do, in ns.
+const LOOK_NS: u64 = 50_000_000;
+
+/// Where batches pass from the branches to whoever gathers them.
+pub(super) struct Exchange {
+    /// Nobody wants more. Branches take it for the flag of a cancelled statement.
+    pub stop: Arc<AtomicBool>,
+    pub room: usize,
+    pub queue: Mutex<Queue>,
+    /// Rows that do not pass them are not wanted; branches take them up when they are there.
+    pub filters: OnceLock<Vec<JoinFilter>>,
+    /// Slots that somebody above reads; None: all.
+    pub needed: Option<Vec<bool>>,
+    /// Whoever takes rows has a use for columns.
+    pub by_column: bool,
+    /// Branches group their rows, and hand over groups.
+    pub grouped: Option<Arc<Grouped>>,
+    /// What joins in the input were built of, in their order.
+    pub joins: Vec<SharedJoin>,
+}
+
+/// What passes at a time.
+pub(super) enum Piece {
+    Rows(Batch),
+    Columns(Columns),
+    Groups(GroupTable),
+}
+
+#[derive(Default)]
+pub(super) struct Queue {
+    full: VecDeque<Piece>,
+    /// Buffers to be used again.
+    empty: Vec<Batch>,
+    empty_columns: Vec<Columns>,
+    pub running: usize,
+    error: Option<SqlError>,
+    /// What branches have seen of others' commits for the batches that they have handed over.
+    seen: Option<engine::Seen>,
+    consumer: Option<Waker>,
+    producers: Vec<Waker>,
+}
+
+impl Queue {
+    /// Of so many branches.
+    pub fn of(running: usize) -> Queue {
+        Queue { running, ..Queue::default() }
+    }
+}
+
+impl Exchange {
+    /// Hands a piece over, of rows read by a transaction that has seen so much; false when nobody wants it. Waits for
+    /// room.
+    pub fn put(&self, piece: &mut Piece, seen: Option<engine::Seen>) -> bool {
+        loop {
+            if self.stop.load(Relaxed) {
+                return false;
+            }
+            {
+                let mut queue = self.queue.lock();
+                if queue.full.len() < self.room {
+                    let mut empty = match piece {
+                        Piece::Rows(_) => Piece::Rows(queue.empty.pop().unwrap_or_default()),
+                        Piece::Columns(_) => {
+                            Piece::Columns(queue.empty_columns.pop().unwrap_or_default())
+                        }
+                        Piece::Groups(_) => Piece::Groups(GroupTable::default()),
+                    };
+                    if let Piece::Rows(batch) = &mut empty {
+                        // Whoever used it before may have wanted few rows.
+                        batch.set_target(BATCH_ROWS);
+                    }
+                    queue.full.push_back(std::mem::replace(piece, empty));
+                    queue.seen = match (queue.seen, seen) {
+                        (Some(a), Some(b)) => Some(a.and(b)),
+                        (a, b) => a.or(b),
+                    };
+                    if let Some(consumer) = queue.consumer.take() {
+                        consumer.wake();
+                    }
+                    return true;
+                }
+                let me = task::current_waker();
+                if !queue.producers.iter().any(|w| w.will_wake(&me)) {
+                    queue.producers.push(me);
+                }
+            }
+            task::park(WaitType::CxPacket, None);
+        }
+    }
+
+    /// A branch has ended.
+    pub fn end(&self, result: Result<(), SqlError>) {
+        let mut queue = self.queue.lock();
+        queue.running -= 1;
+        if let Err(error) = result {
+            // The first to fail says why; others were stopped by it.
+            if queue.error.is_none() && !self.stop.load(Relaxed) {
+                queue.error = Some(error);
+            }
+            self.stop.store(true, Relaxed);
+            queue.producers.drain(..).for_each(|w| w.wake());
+        }
+        if let Some(consumer) = queue.consumer.take() {
+            consumer.wake();
+        }
+    }
+
+    /// The next piece in place of `used`; false when all branches have ended.
+    pub fn take(&self, used: &mut Option<Piece>, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        loop {
+            {
+                let mut queue = self.queue.lock();
+                if let Some(error) = queue.error.take() {
+                    return Err(error);
+                }
+                if let Some(piece) = queue.full.pop_front() {
+                    // Whoever gets rows answers for what they show, also when nobody asks for more of them.
+                    if let (Some(txn), Some(seen)) = (cx.txn.as_deref_mut(), queue.seen.take()) {
+                        txn.note_seen(seen);
+                    }
+                    match used.replace(piece) {
+                        Some(Piece::Rows(batch)) => queue.empty.push(batch),
+                        Some(Piece::Columns(columns)) => queue.empty_columns.push(columns),
+                        Some(Piece::Groups(_)) | None => {}
+                    }
+                    queue.producers.drain(..).for_each(|w| w.wake());
+                    return Ok(true);
+                }
+                if queue.running == 0 {
+                    return Ok(false);
+                }
+                queue.consumer = Some(task::current_waker());
+            }
+            if cx.cancel.load(Relaxed) {
+                return Err(cancelled());
+            }
+            task::park(WaitType::CxConsumer, Some(runtime::clock::now_ns() + LOOK_NS));
+        }
+    }
+
+    pub fn stop(&self) {
+        self.stop.store(true, Relaxed);
+        self.queue.lock().producers.drain(..).for_each(|w| w.wake());
+    }
+}
