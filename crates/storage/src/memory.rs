@@ -71,6 +71,7 @@ mod tests;
 pub use clean::Needs;
 #[cfg(not(loom))]
 pub use figures::{Chains, Doings, IndexCensus, Nodes, QueueFigures};
+#[cfg(not(loom))]
 pub use reclaim::Pin;
 #[cfg(not(loom))]
 pub use scan::Cursor;
