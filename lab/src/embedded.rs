@@ -23,8 +23,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use telemetry::WaitType;
 
-/// Virtual log files of 64 MiB made in advance, so that the window does not pay for growth.
+/// Virtual log files made in advance, so that the window does not pay for growth, and the bytes of each.
 const LOG_VLFS: u32 = 32;
+const LOG_VLF_BYTES: u64 = 64 << 20;
 const LOG_MAX_BYTES: u64 = 4 << 30;
 
 /// `--target embedded`.
@@ -237,6 +238,7 @@ fn config(
         cpus: if workload.cpus.is_empty() { &settings.cpus } else { &workload.cpus }.clone(),
         buffer_pool_bytes: pool_bytes(settings),
         log: LogConfig {
+            vlf_bytes: LOG_VLF_BYTES,
             initial_vlfs: initial_vlfs(workload.rows),
             max_bytes: Some(LOG_MAX_BYTES),
             ..LogConfig::default()
