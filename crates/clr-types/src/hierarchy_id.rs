@@ -24,18 +24,7 @@ const fn method(
     gives: Kind,
     body: fn(&[Arg<'_>]) -> Result<Made, ClrError>,
 ) -> Method {
-    Method {
-        owner: ClrType::HierarchyId,
-        name,
-        is_static: false,
-        is_property: false,
-        takes,
-        gives,
-        is_hidden: false,
-        tells: Tells::Nothing,
-        takes_null: false,
-        body: Body::Own(body),
-    }
+    Method::new(ClrType::HierarchyId, name, takes, gives, Body::Own(body))
 }
 
 /// Its methods. Read and Write, which work on streams, are not called from T-SQL.

@@ -29,6 +29,30 @@ pub struct Method {
     pub(crate) body: Body,
 }
 
+impl Method {
+    /// The row of a plain method of a value; makers, properties and others say how they differ.
+    pub(crate) const fn new(
+        owner: ClrType,
+        name: &'static str,
+        takes: &'static [Kind],
+        gives: Kind,
+        body: Body,
+    ) -> Method {
+        Method {
+            owner,
+            name,
+            is_static: false,
+            is_property: false,
+            takes,
+            gives,
+            is_hidden: false,
+            tells: Tells::Nothing,
+            takes_null: false,
+            body,
+        }
+    }
+}
+
 /// What a row calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {

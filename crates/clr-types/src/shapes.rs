@@ -11,8 +11,10 @@ mod construct;
 
 pub use aggregate::Aggregate;
 
-use crate::method::{Arg, Body, Kind, Made, Method, Tells};
+use crate::method::{Arg, Body, Kind, Made, Method};
 use crate::{ClrError, ClrType};
+use spatial::overlay::Op;
+use spatial::relate::Question;
 use spatial::{Result, Shape, Spatial, SpatialError, World, bytes, wkt};
 
 /// The world that a type's shapes are in.
@@ -92,18 +94,7 @@ type Shapes = fn(World, &[Arg<'_>]) -> Result<Made>;
 const THIS: Kind = Kind::Own;
 
 const fn method(name: &'static str, takes: &'static [Kind], gives: Kind, body: Shapes) -> Method {
-    Method {
-        owner: ClrType::Geometry,
-        name,
-        is_static: false,
-        is_property: false,
-        takes,
-        gives,
-        is_hidden: false,
-        tells: Tells::Nothing,
-        takes_null: false,
-        body: Body::Shapes(body),
-    }
+    Method::new(ClrType::Geometry, name, takes, gives, Body::Shapes(body))
 }
 
 const fn maker(name: &'static str, takes: &'static [Kind], body: Shapes) -> Method {
@@ -194,17 +185,17 @@ const BOTH: [Method; 70] = [
         THIS,
         compute::buffer_with_tolerance,
     ),
-    method("STIntersects", &[THIS], Kind::Bit, compute::intersects),
-    method("Filter", &[THIS], Kind::Bit, compute::intersects),
-    method("STDisjoint", &[THIS], Kind::Bit, compute::disjoint),
-    method("STContains", &[THIS], Kind::Bit, compute::contains),
-    method("STWithin", &[THIS], Kind::Bit, compute::within),
-    method("STOverlaps", &[THIS], Kind::Bit, compute::overlaps),
-    method("STEquals", &[THIS], Kind::Bit, compute::equals),
-    method("STIntersection", &[THIS], THIS, compute::intersection),
-    method("STUnion", &[THIS], THIS, compute::union),
-    method("STDifference", &[THIS], THIS, compute::difference),
-    method("STSymDifference", &[THIS], THIS, compute::sym_difference),
+    method("STIntersects", &[THIS], Kind::Bit, |w, a| compute::ask(w, a, Question::Intersects)),
+    method("Filter", &[THIS], Kind::Bit, |w, a| compute::ask(w, a, Question::Intersects)),
+    method("STDisjoint", &[THIS], Kind::Bit, |w, a| compute::ask(w, a, Question::Disjoint)),
+    method("STContains", &[THIS], Kind::Bit, |w, a| compute::ask(w, a, Question::Contains)),
+    method("STWithin", &[THIS], Kind::Bit, |w, a| compute::ask(w, a, Question::Within)),
+    method("STOverlaps", &[THIS], Kind::Bit, |w, a| compute::ask(w, a, Question::Overlaps)),
+    method("STEquals", &[THIS], Kind::Bit, |w, a| compute::ask(w, a, Question::Equals)),
+    method("STIntersection", &[THIS], THIS, |w, a| compute::overlaid(w, a, Op::Intersection)),
+    method("STUnion", &[THIS], THIS, |w, a| compute::overlaid(w, a, Op::Union)),
+    method("STDifference", &[THIS], THIS, |w, a| compute::overlaid(w, a, Op::Difference)),
+    method("STSymDifference", &[THIS], THIS, |w, a| compute::overlaid(w, a, Op::SymDifference)),
     method("BufferWithCurves", &[Kind::Float], THIS, |_, _| Err(not_here("BufferWithCurves"))),
     method("CurveToLineWithTolerance", &[Kind::Float, Kind::Bit], THIS, |_, _| {
         Err(not_here("CurveToLineWithTolerance"))
@@ -224,8 +215,8 @@ const PLANE: [Method; 15] = [
     method("STEnvelope", &[], THIS, compute::envelope),
     method("STBoundary", &[], THIS, compute::boundary),
     method("STPointOnSurface", &[], THIS, compute::point_on_surface),
-    method("STCrosses", &[THIS], Kind::Bit, compute::crosses),
-    method("STTouches", &[THIS], Kind::Bit, compute::touches),
+    method("STCrosses", &[THIS], Kind::Bit, |w, a| compute::ask(w, a, Question::Crosses)),
+    method("STTouches", &[THIS], Kind::Bit, |w, a| compute::ask(w, a, Question::Touches)),
     Method {
         takes_null: true,
         ..method("STRelate", &[THIS, Kind::Text], Kind::Bit, compute::relate)

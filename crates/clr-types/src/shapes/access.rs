@@ -59,22 +59,20 @@ pub(super) fn instance_of(world: World, args: &[Arg<'_>]) -> Result<Made> {
     }
 }
 
-/// From 1; `None` below it.
-fn index(n: i32) -> Option<usize> {
-    usize::try_from(n).ok()?.checked_sub(1)
+/// The place that the argument counts from 1; the refusal of one below it.
+fn index(args: &[Arg<'_>], refusal: impl FnOnce(i32) -> String) -> Result<usize> {
+    let n = args[1].int();
+    let at = usize::try_from(n).ok().and_then(|n| n.checked_sub(1));
+    at.ok_or_else(|| SpatialError::range(refusal(n), "n"))
 }
 
 /// 24102, NULL beyond the last.
 pub(super) fn point_n(world: World, args: &[Arg<'_>]) -> Result<Made> {
     let value = valid(world, args)?;
-    let n = args[1].int();
-    let at = index(n).ok_or_else(|| {
-        SpatialError::range(
-            format!(
-                "24102: The point index n ({n}) passed to STPointN is less than 1. This number must be greater than or \
-                 equal to 1 and less than or equal to the number of points returned by STNumPoints."
-            ),
-            "n",
+    let at = index(args, |n| {
+        format!(
+            "24102: The point index n ({n}) passed to STPointN is less than 1. This number must be greater than or \
+             equal to 1 and less than or equal to the number of points returned by STNumPoints."
         )
     })?;
     Ok(part(&value, value.shape.point_at(at).map(|p| Shape::Point(Some(p)))))
@@ -99,14 +97,10 @@ pub(super) fn num_geometries(world: World, args: &[Arg<'_>]) -> Result<Made> {
 /// 24103, NULL beyond the last.
 pub(super) fn geometry_n(world: World, args: &[Arg<'_>]) -> Result<Made> {
     let value = valid(world, args)?;
-    let n = args[1].int();
-    let at = index(n).ok_or_else(|| {
-        SpatialError::range(
-            format!(
-                "24103: The geometry index n ({n}) passed to STGeometryN is less than 1. The number must be greater than or \
-                 equal to 1 and should be less than or equal to the number of instances returned by STNumGeometries."
-            ),
-            "n",
+    let at = index(args, |n| {
+        format!(
+            "24103: The geometry index n ({n}) passed to STGeometryN is less than 1. The number must be greater than or \
+             equal to 1 and should be less than or equal to the number of instances returned by STNumGeometries."
         )
     })?;
     if at >= count_of(&value.shape) {
@@ -145,14 +139,10 @@ pub(super) fn num_curves(world: World, args: &[Arg<'_>]) -> Result<Made> {
 /// 24151, NULL beyond the last.
 pub(super) fn curve_n(world: World, args: &[Arg<'_>]) -> Result<Made> {
     let value = valid(world, args)?;
-    let n = args[1].int();
-    let at = index(n).ok_or_else(|| {
-        SpatialError::range(
-            format!(
-                "24151: The curve index n ({n}) passed to STCurveN is less than 1. This number must be greater than or equal \
-                 to 1 and less than or equal to the number of curves returned by STNumCurves."
-            ),
-            "n",
+    let at = index(args, |n| {
+        format!(
+            "24151: The curve index n ({n}) passed to STCurveN is less than 1. This number must be greater than or equal \
+             to 1 and less than or equal to the number of curves returned by STNumCurves."
         )
     })?;
     let curve = curves(&value.shape).and_then(|mut all| (at < all.len()).then(|| all.remove(at)));
@@ -204,14 +194,10 @@ pub(super) fn num_rings(world: World, args: &[Arg<'_>]) -> Result<Made> {
 /// 24104, NULL beyond the last. Of geometry the outer ring is not counted.
 pub(super) fn ring_n(world: World, args: &[Arg<'_>], inner: bool) -> Result<Made> {
     let value = valid(world, args)?;
-    let n = args[1].int();
-    let at = index(n).ok_or_else(|| {
-        SpatialError::range(
-            format!(
-                "24104: The ring index n ({n}) passed to STInteriorRingN is less than 1. The number must be greater than or \
-                 equal to 1 and should be less than or equal to the number of rings returned by STNumInteriorRing."
-            ),
-            "n",
+    let at = index(args, |n| {
+        format!(
+            "24104: The ring index n ({n}) passed to STInteriorRingN is less than 1. The number must be greater than or \
+             equal to 1 and should be less than or equal to the number of rings returned by STNumInteriorRing."
         )
     })?;
     let ring = rings(&value.shape).and_then(|rings| rings.into_iter().nth(at + usize::from(inner)));

@@ -81,41 +81,10 @@ pub(super) fn buffer_with_tolerance(world: World, args: &[Arg<'_>]) -> Result<Ma
     make::buffer(&value, distance, tolerance).map(|buffer| made(&buffer))
 }
 
-fn ask(world: World, args: &[Arg<'_>], question: Question) -> Result<Made> {
+/// NULL where reference systems differ.
+pub(super) fn ask(world: World, args: &[Arg<'_>], question: Question) -> Result<Made> {
     let Some((a, b)) = two(world, args)? else { return Ok(Made::Null) };
     relate::ask(question, &a, &b).map(Made::Bit)
-}
-
-pub(super) fn intersects(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    ask(world, args, Question::Intersects)
-}
-
-pub(super) fn disjoint(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    ask(world, args, Question::Disjoint)
-}
-
-pub(super) fn contains(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    ask(world, args, Question::Contains)
-}
-
-pub(super) fn within(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    ask(world, args, Question::Within)
-}
-
-pub(super) fn overlaps(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    ask(world, args, Question::Overlaps)
-}
-
-pub(super) fn equals(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    ask(world, args, Question::Equals)
-}
-
-pub(super) fn crosses(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    ask(world, args, Question::Crosses)
-}
-
-pub(super) fn touches(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    ask(world, args, Question::Touches)
 }
 
 /// The pattern is looked at first.
@@ -128,25 +97,10 @@ pub(super) fn relate(world: World, args: &[Arg<'_>]) -> Result<Made> {
     Ok(Made::Bit(relate::matrix(&a, &b)?.fits(args[2].text())))
 }
 
-fn overlaid(world: World, args: &[Arg<'_>], op: Op) -> Result<Made> {
+/// NULL where reference systems differ.
+pub(super) fn overlaid(world: World, args: &[Arg<'_>], op: Op) -> Result<Made> {
     let Some((a, b)) = two(world, args)? else { return Ok(Made::Null) };
     overlay::overlay(op, &a, &b).map(|all| made(&all))
-}
-
-pub(super) fn intersection(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    overlaid(world, args, Op::Intersection)
-}
-
-pub(super) fn union(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    overlaid(world, args, Op::Union)
-}
-
-pub(super) fn difference(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    overlaid(world, args, Op::Difference)
-}
-
-pub(super) fn sym_difference(world: World, args: &[Arg<'_>]) -> Result<Made> {
-    overlaid(world, args, Op::SymDifference)
 }
 
 pub(super) fn is_simple(world: World, args: &[Arg<'_>]) -> Result<Made> {
