@@ -3,9 +3,9 @@
 //! Exact on the plane; on the earth as exact as the picture's rounding ([`crate::earth`]). Sources: SQL documentation,
 //! "STRelate" and the page of each method; OGC 06-103r4, 6.1.15.
 
-use crate::earth::{Earth, dot, too_wide};
+use crate::earth::{Picture, Vector, dot, too_wide};
 use crate::plane::{Flat, Frame, flat};
-use crate::shape::{Shape, Spatial, World};
+use crate::shape::{Pos, Shape, Spatial, World};
 use crate::{Result, SpatialError, work};
 use geo::coordinate_position::CoordPos;
 use geo::dimensions::{Dimensions, HasDimensions};
@@ -78,18 +78,14 @@ fn over_parts(a: &Spatial, b: &Spatial) -> Result<Matrix> {
 
 /// Of shapes that one picture does not have: those that cannot meet.
 fn apart(a: &Spatial, b: &Spatial) -> Result<Matrix> {
-    let earth = Earth::of(a.srid);
-    let cap = |value: &Spatial| -> Result<(crate::earth::Vector, f64, Flat)> {
+    let cap = |value: &Spatial| -> Result<(Cap, Flat)> {
         let Some(frame @ Frame::Earth(picture)) = Frame::of(&[value]) else {
             return Err(too_wide());
         };
-        let middle = earth.vector(picture.middle());
-        let angle = |p: &crate::Pos| dot(earth.vector(*p), middle).clamp(-1.0, 1.0).acos();
-        let reach = value.shape.points().iter().map(angle).fold(0.0, f64::max);
-        Ok((middle, reach, flat(value, &frame)?))
+        Ok((Cap::around(&value.shape, &picture), flat(value, &frame)?))
     };
-    let ((left, left_reach, a), (right, right_reach, b)) = (cap(a)?, cap(b)?);
-    if dot(left, right).clamp(-1.0, 1.0).acos() <= left_reach + right_reach + CAP_SLACK {
+    let ((left, a), (right, b)) = (cap(a)?, cap(b)?);
+    if !left.is_far_from(&right) {
         return Err(too_wide());
     }
     let dims = |g: &Geometry<f64>| (number(g.dimensions()), number(g.boundary_dimensions()));
@@ -175,34 +171,51 @@ fn soon(question: Question, a: &Spatial, b: &Spatial) -> Option<bool> {
     far.then_some(question == Question::Disjoint)
 }
 
-/// The middle of a shape on the earth, and how many radians it reaches from there; `None` of what no picture has.
-fn cap(value: &Spatial) -> Option<(crate::earth::Vector, f64)> {
-    if value.is_large || value.shape.is_empty() || value.shape.has_arcs() {
-        return None;
-    }
-    let Some(Frame::Earth(picture)) = Frame::of(&[value]) else { return None };
-    let earth = picture.earth;
-    let middle = earth.vector(picture.middle());
-    let angle = |p: &crate::Pos| dot(earth.vector(*p), middle).clamp(-1.0, 1.0).acos();
-    let mut reach: f64 = 0.0;
-    value.shape.each_run(&mut |run| reach = run.iter().map(angle).fold(reach, f64::max));
-    Some((middle, reach))
+/// The part of the earth around a shape: its middle, and how many radians the shape reaches from there.
+struct Cap {
+    middle: Vector,
+    reach: f64,
 }
 
-/// The caps around them do not meet.
+impl Cap {
+    fn around(shape: &Shape, picture: &Picture) -> Cap {
+        let earth = picture.earth;
+        let middle = earth.vector(picture.middle());
+        let angle = |p: &Pos| angle(earth.vector(*p), middle);
+        let mut reach: f64 = 0.0;
+        shape.each_run(&mut |run| reach = run.iter().map(angle).fold(reach, f64::max));
+        Cap { middle, reach }
+    }
+
+    fn is_far_from(&self, other: &Cap) -> bool {
+        angle(self.middle, other.middle) > self.reach + other.reach + CAP_SLACK
+    }
+}
+
+/// Radians between two directions.
+fn angle(a: Vector, b: Vector) -> f64 {
+    dot(a, b).clamp(-1.0, 1.0).acos()
+}
+
+/// The caps around them do not meet; false too where one has no such cap.
 fn are_far(a: &Spatial, b: &Spatial) -> bool {
-    let (Some((left, left_reach)), Some((right, right_reach))) = (cap(a), cap(b)) else {
-        return false;
+    let cap = |value: &Spatial| {
+        if value.is_large || value.shape.is_empty() || value.shape.has_arcs() {
+            return None;
+        }
+        let Some(Frame::Earth(picture)) = Frame::of(&[value]) else { return None };
+        Some(Cap::around(&value.shape, &picture))
     };
-    dot(left, right).clamp(-1.0, 1.0).acos() > left_reach + right_reach + CAP_SLACK
+    let (Some(left), Some(right)) = (cap(a), cap(b)) else { return false };
+    left.is_far_from(&right)
 }
 
 /// The box around a shape without arcs.
-pub(crate) fn bounds(shape: &Shape) -> Option<(crate::Pos, crate::Pos)> {
+pub(crate) fn bounds(shape: &Shape) -> Option<(Pos, Pos)> {
     if shape.has_arcs() {
         return None;
     }
-    let mut found: Option<(crate::Pos, crate::Pos)> = None;
+    let mut found: Option<(Pos, Pos)> = None;
     shape.each_run(&mut |run| {
         for p in run {
             let (low, high) = found.get_or_insert((p.flat(), p.flat()));
