@@ -361,12 +361,9 @@ fn run_branch(node: &Node, exchange: &Exchange, cx: &mut Cx<'_>) -> Result<(), S
         true => Piece::Columns(Columns::default()),
         false => Piece::Rows(Batch::new()),
     };
-    let mut narrowed = false;
+    let mut told = false;
     loop {
-        if let (false, Some(filters)) = (narrowed, exchange.filters.get()) {
-            filters.iter().for_each(|filter| operator.narrow(Some(filter)));
-            narrowed = true;
-        }
+        exchange.tell_filters(&mut told, &mut operator);
         let more = match &mut piece {
             Piece::Rows(batch) => operator.next(cx, batch)?,
             Piece::Columns(columns) => operator.next_columns(cx, columns)?,

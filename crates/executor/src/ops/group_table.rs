@@ -38,6 +38,13 @@ impl GroupTable {
         self.groups = 1;
     }
 
+    /// A group that is new: its values are the table's last ones. Its number.
+    fn add(&mut self, grouping: &Grouping<'_>, key: &[u8], hash: u64) -> u32 {
+        self.states.extend(grouping.fresh());
+        self.groups += 1;
+        self.index.add(key, hash)
+    }
+
     pub(super) fn clear(&mut self, cx: &mut Cx<'_>) {
         cx.release(self.held);
         *self = GroupTable::default();
@@ -132,16 +139,9 @@ impl Turn {
                         table.keys.truncate(from);
                         let mut row = keys.to_vec();
                         row.extend(states.iter().map(Accumulator::stored));
-                        return self.put_off.push(
-                            hash,
-                            &(row.len() as u32).to_le_bytes(),
-                            &row,
-                            cx,
-                        );
+                        return self.put_off(hash, &row, cx);
                     }
-                    table.states.extend(grouping.fresh());
-                    table.groups += 1;
-                    table.index.add(&self.key, hash) as usize
+                    table.add(grouping, &self.key, hash) as usize
                 }
             };
         }
@@ -205,12 +205,15 @@ impl Turn {
             table.keys.truncate(from);
             let mut values = Vec::new();
             columns.push_row(row, &mut values);
-            self.put_off.push(hash, &(values.len() as u32).to_le_bytes(), &values, cx)?;
+            self.put_off(hash, &values, cx)?;
             return Ok(NO_GROUP);
         }
-        table.states.extend(grouping.fresh());
-        table.groups += 1;
-        Ok(table.index.add(key, hash))
+        Ok(table.add(grouping, key, hash))
+    }
+
+    /// A row of a group without room, and how wide it is.
+    fn put_off(&mut self, hash: u64, row: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.put_off.push(hash, &(row.len() as u32).to_le_bytes(), row, cx)
     }
 
     /// Counts the memory of a new group whose values are the table's last ones, from `from` on; false where there is none.
@@ -257,11 +260,9 @@ impl Turn {
                     }
                     if !self.has_room(table, from, self.key.len(), aggs, cx)? {
                         table.keys.truncate(from);
-                        return self.put_off.push(hash, &(row.len() as u32).to_le_bytes(), row, cx);
+                        return self.put_off(hash, row, cx);
                     }
-                    table.states.extend(grouping.fresh());
-                    table.groups += 1;
-                    table.index.add(&self.key, hash) as usize
+                    table.add(grouping, &self.key, hash) as usize
                 }
             }
         };

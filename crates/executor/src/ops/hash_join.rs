@@ -77,10 +77,8 @@ pub(super) struct HashJoin<'p> {
     right_ahead: Ahead,
     /// An adaptive join's other way.
     seeks: Option<Seeks<'p>>,
-    /// The table has been built by somebody else; whether it is probed by the left side.
-    given_table: Option<bool>,
-    /// It is known how the probing side is read.
-    is_ready: bool,
+    /// The table is there before the first row is asked for: built to be shared, or taken over. Whether the left side probes it.
+    built_before: Option<bool>,
     /// What the probing side was told.
     told: Option<JoinFilter>,
 }
@@ -164,8 +162,7 @@ impl<'p> HashJoin<'p> {
             left_ahead: Ahead::default(),
             right_ahead: Ahead::default(),
             seeks: None,
-            given_table: None,
-            is_ready: false,
+            built_before: None,
             told: None,
         }
     }
@@ -177,7 +174,7 @@ impl<'p> HashJoin<'p> {
 
     /// Builds a table of the side that seems, or is, the smaller one.
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<State, SqlError> {
-        if let Some(by_left) = self.given_table.take() {
+        if let Some(by_left) = self.built_before.take() {
             return Ok(State::Probing { by_left });
         }
         let kind = self.shape.kind;
@@ -404,9 +401,6 @@ impl HashJoin<'_> {
     fn begin(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         if let State::Start = self.state {
             self.state = self.start(cx)?;
-            self.is_ready = false;
-        }
-        if !std::mem::replace(&mut self.is_ready, true) {
             self.by_column = None;
             let State::Probing { by_left } = self.state else { return Ok(()) };
             let (side, ahead, keys) = match by_left {
@@ -558,7 +552,7 @@ impl Operator for HashJoin<'_> {
             spilled.forget_met(cx);
         }
         self.state = State::Start;
-        self.is_ready = false;
+        self.built_before = None;
         self.by_column = None;
         self.probe.batch.start(0);
         (self.probe.at, self.probe.open) = (0, false);
@@ -572,11 +566,15 @@ impl Operator for HashJoin<'_> {
 
     fn share(&mut self, cx: &mut Cx<'_>, shared: &mut Vec<SharedJoin>) -> Result<bool, SqlError> {
         let by_left = planner::probes_left(self.shape.kind, self.estimates.0, self.estimates.1);
-        self.state = match by_left {
+        let state = match by_left {
             true => self.build_right(cx)?,
             false => self.build_left(cx)?,
         };
-        let State::Probing { by_left } = self.state else { return Ok(false) };
+        let State::Probing { by_left } = state else {
+            self.state = state;
+            return Ok(false);
+        };
+        self.built_before = Some(by_left);
         let (built, filter) = (self.table.share(), self.told.clone());
         shared.push(Arc::new(Taken { built, filter, by_left }));
         if by_left { self.left.share(cx, shared) } else { self.right.share(cx, shared) }
@@ -587,7 +585,7 @@ impl Operator for HashJoin<'_> {
             stdx::fatal!("a branch has other joins than its plan")
         };
         self.table = Table::of_shared(join.built.clone());
-        self.given_table = Some(join.by_left);
+        self.built_before = Some(join.by_left);
         let side = if join.by_left { &mut self.left } else { &mut self.right };
         if let Some(filter) = &join.filter {
             side.narrow(Some(filter));

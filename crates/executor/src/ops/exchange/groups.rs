@@ -32,7 +32,7 @@ pub(super) fn run(
         table.begin_scalar(&grouping);
     }
     let mut turn = Turn::with_room();
-    let mut narrowed = false;
+    let mut told = false;
     aggregate::read(
         &grouping,
         grouped.scalar,
@@ -40,10 +40,7 @@ pub(super) fn run(
         &mut table,
         &mut turn,
         &mut |table, input, cx| {
-            if let (false, Some(filters)) = (narrowed, exchange.filters.get()) {
-                filters.iter().for_each(|filter| input.narrow(Some(filter)));
-                narrowed = true;
-            }
+            exchange.tell_filters(&mut told, input);
             match table.groups < GROUPS_MAX {
                 true => Ok(!exchange.stop.load(Relaxed)),
                 false => Ok(hand_over(exchange, table, cx)),

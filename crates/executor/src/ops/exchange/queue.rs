@@ -5,6 +5,7 @@
 use super::super::group_table::GroupTable;
 use super::super::join_filter::JoinFilter;
 use super::super::shared::{Grouped, SharedJoin};
+use super::super::simple::Source;
 use crate::batch::{BATCH_ROWS, Batch};
 use crate::columns::Columns;
 use crate::cx::{Cx, cancelled};
@@ -153,6 +154,14 @@ impl Exchange {
                 return Err(cancelled());
             }
             task::park(WaitType::CxConsumer, Some(runtime::clock::now_ns() + LOOK_NS));
+        }
+    }
+
+    /// Tells a branch's operators what rows are not wanted, as soon as that is known, and once.
+    pub fn tell_filters(&self, told: &mut bool, operator: &mut Source<'_>) {
+        if let (false, Some(filters)) = (*told, self.filters.get()) {
+            filters.iter().for_each(|filter| operator.narrow(Some(filter)));
+            *told = true;
         }
     }
 
