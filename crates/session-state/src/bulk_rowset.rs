@@ -39,6 +39,27 @@ pub fn load_error(number: i32, what: &str, path: &str, error: &io::Error) -> Sql
     SqlError::new(number, 16, text).with_reach(Reach::Scope)
 }
 
+/// 4834.
+pub fn check_may_load(state: &SessionState) -> Result<(), SqlError> {
+    if state.identity.access().allows(Permission::AdministerBulkOperations, Target::Server) {
+        return Ok(());
+    }
+    let text = "You do not have permission to use the bulk load statement.";
+    Err(SqlError::new(4834, 16, text).with_state(4).with_reach(Reach::Scope))
+}
+
+/// CODEPAGE = 'name', that of the server where it is not said; 4868.
+pub fn code_page(name: Option<&str>) -> Result<CodePage, SqlError> {
+    let Some(name) = name else { return Ok(CodePage::Latin1) };
+    CodePage::of(name).ok_or_else(|| {
+        let text = format!(
+            "The bulk load failed. The codepage \"{name}\" is not installed. Install the codepage and run the command \
+             again."
+        );
+        SqlError::new(4868, 16, text)
+    })
+}
+
 /// The one row of OPENROWSET. 4834, 4860, 4861, 4862, 4868, 4809, 701. Suspends.
 pub(crate) fn rows(
     state: &SessionState,
@@ -47,11 +68,7 @@ pub(crate) fn rows(
 ) -> Result<Vec<Vec<Value>>, SqlError> {
     let text = |i: usize| args.get(i).and_then(Value::as_str).unwrap_or("");
     let (path, kind, page) = (text(0), text(1), text(2));
-    let may = state.identity.access().allows(Permission::AdministerBulkOperations, Target::Server);
-    if !may {
-        let text = "You do not have permission to use the bulk load statement.";
-        return Err(SqlError::new(4834, 16, text).with_state(4).with_reach(Reach::Scope));
-    }
+    check_may_load(state)?;
     let file = open_to_load(host, path, 1)?;
     let unreadable = |error: io::Error| load_error(4862, "read", path, &error);
     let length = file.len().map_err(unreadable)?;
@@ -73,17 +90,7 @@ pub(crate) fn rows(
 
 /// Text in a code page, that of the server unless another is said; 4868.
 fn narrow(bytes: &[u8], page: &str) -> Result<String, SqlError> {
-    let of = match page {
-        "" => Some(CodePage::Latin1),
-        name => CodePage::of(name),
-    };
-    let Some(of) = of else {
-        let text = format!(
-            "The bulk load failed. The codepage \"{page}\" is not installed. Install the codepage and run the command \
-             again."
-        );
-        return Err(SqlError::new(4868, 16, text));
-    };
+    let of = code_page((!page.is_empty()).then_some(page))?;
     let marked = bytes.strip_prefix(b"\xef\xbb\xbf");
     Ok(match (of, marked) {
         (CodePage::Utf8, _) => String::from_utf8_lossy(marked.unwrap_or(bytes)).into_owned(),

@@ -45,7 +45,7 @@ pub mod messages;
 pub use acting::cannot_act_as;
 pub use activity::{Activity, INPUT_BYTES_MAX, Input, InputKind, Published};
 pub use branch::Decisions;
-pub use bulk_rowset::{load_error, open_to_load};
+pub use bulk_rowset::{check_may_load, code_page, load_error, open_to_load};
 pub use database::OpenDatabase;
 pub use environment::{SessionEnvironment, number_as};
 pub use format::{check_places, cut, format_message};

@@ -1,9 +1,7 @@
 //! The fields of a data file, by the options of BULK INSERT or by a format file, and the files themselves.
 
 use super::Column;
-use bulk_file::{
-    CodePage, Csv, Field, FormatError, Storage, Window, native_prefix, read_format, terminator,
-};
+use bulk_file::{Csv, Field, FormatError, Storage, Window, native_prefix, read_format, terminator};
 use executor::SqlError;
 use session_state::{Host, load_error, open_to_load};
 use std::io;
@@ -99,17 +97,6 @@ pub(super) fn csv(bulk: &BulkInsert, wide: bool) -> Option<Csv> {
         quote: bytes(bulk.text("FIELDQUOTE").unwrap_or("\"")),
         escape: bulk.text("ESCAPECHAR").map(bytes),
         unit: if wide { 2 } else { 1 },
-    })
-}
-
-pub(super) fn code_page(bulk: &BulkInsert) -> Result<CodePage, SqlError> {
-    let Some(name) = bulk.text("CODEPAGE") else { return Ok(CodePage::Latin1) };
-    CodePage::of(name).ok_or_else(|| {
-        let text = format!(
-            "The bulk load failed. The codepage \"{name}\" is not installed. Install the codepage and run the command \
-             again."
-        );
-        SqlError::new(4868, 16, text)
     })
 }
 

@@ -8,9 +8,8 @@ use super::sorted::Sorted;
 use super::source::Source;
 use super::{Column, Loading, Rules};
 use crate::vm::Vm;
-use executor::{Command, Reach, SqlError, SqlMessage};
-use security::Permission;
-use session_state::Halted;
+use executor::{Command, SqlError, SqlMessage};
+use session_state::{Halted, check_may_load};
 use syntax::ast::BulkInsert;
 use types::Value;
 
@@ -25,11 +24,7 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<(), Halted> {
-        if !self.commands().may_on_server(Permission::AdministerBulkOperations) {
-            let text = "You do not have permission to use the bulk load statement.";
-            let error = SqlError::new(4834, 16, text).with_state(4);
-            return Err(error.with_reach(Reach::Scope).into());
-        }
+        check_may_load(self.state)?;
         refuse(bulk)?;
         let rules = Rules {
             statement: "BULK INSERT",

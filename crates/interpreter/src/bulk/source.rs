@@ -1,12 +1,12 @@
 //! The file of a BULK INSERT as rows of values, and what is told of rows that are none.
 
-use super::fields::{code_page, csv, delimited, described, native, window};
+use super::fields::{csv, delimited, described, native, window};
 use super::rejects::Rejects;
 use super::{Column, TYPE_MISMATCH, unfit};
 use crate::vm::Vm;
 use bulk_file::{CodePage, ReadError, Row, Rows, Step, Storage};
 use executor::{Reach, ResultSink, SqlError, SqlMessage};
-use session_state::load_error;
+use session_state::{code_page, load_error};
 use std::io;
 use syntax::ast::BulkInsert;
 use types::{Len, SqlType, TypeError, Value, convert};
@@ -54,7 +54,7 @@ impl Source {
         guarded: bool,
     ) -> Result<Source, SqlError> {
         let path = bulk.from.clone();
-        let mut page = code_page(bulk)?;
+        let mut page = code_page(bulk.text("CODEPAGE"))?;
         let mut window = window(vm.host, &path, 1)?;
         let read = |e: io::Error| load_error(4862, "read", &path, &e);
         let is_wide = Rows::skip_mark(&mut window, b"\xff\xfe").map_err(read)?;
