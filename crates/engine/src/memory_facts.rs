@@ -9,7 +9,7 @@ use storage::memory::{Doings, IndexCensus, QueueFigures};
 /// A memory tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryFacts {
-    /// Bytes that its rows take, with their keys and versions, and the index over them, with what the allocator adds.
+    /// Bytes that its rows take, with their keys and versions, and those of the index over them.
     pub row_bytes: u64,
     pub index_bytes: u64,
     pub doings: Doings,
