@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::build::Build;
 use crate::run::{Failure, target_directory, workspace};
 use server::{Server, Target};
 use suite::{Outcome, Suite};
@@ -63,7 +64,6 @@ const KNOWN: &str = "tests/drivers/failing.txt";
 /// Suites that run side by side.
 const PARALLEL: usize = 2;
 
-#[derive(Default)]
 pub struct Options {
     /// Drivers to run; empty: all.
     pub only: Vec<String>,
@@ -73,13 +73,29 @@ pub struct Options {
     pub server: Option<String>,
     /// The running server's certificate.
     pub certificate: Option<PathBuf>,
-    /// The dev build instead of the release build.
-    pub dev: bool,
+    /// Which build the server is.
+    pub build: Build,
     /// Install and compile only.
     pub build_only: bool,
     /// Rows of `random-rows`; `None`: as many as a suite takes by itself.
     pub rows: Option<u32>,
     pub seed: u32,
+}
+
+impl Options {
+    /// Every suite, against a server of this build.
+    pub fn of(build: Build) -> Options {
+        Options {
+            only: Vec::new(),
+            scenarios: Vec::new(),
+            server: None,
+            certificate: None,
+            build,
+            build_only: false,
+            rows: None,
+            seed: 1,
+        }
+    }
 }
 
 pub fn run(options: &Options) -> Result<(), Failure> {
@@ -121,7 +137,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let (target, server) = match &options.server {
         Some(address) => (Target::running(address, options.certificate.clone())?, None),
         None => {
-            let (target, server) = Server::start(&folder, options.dev)?;
+            let (target, server) = Server::start(&folder, options.build)?;
             (target, Some(server))
         }
     };

@@ -1,10 +1,13 @@
 //! The harnesses of `tests/faults`: power cuts, requests and system calls that fail, a guest of QEMU whose disk
 //! forgets, and a long life, each of the real binary.
 
-use crate::run::{Failure, Step, cargo, target_directory};
+use std::path::PathBuf;
+
+use crate::build::Build;
+use crate::run::{Failure, Step, target_directory};
 
 /// What `cargo xtask test` runs of each. Where this user may not mount, a line says so; in CI that is a failure.
-pub fn short() -> Result<(), Failure> {
+pub fn short(build: Build) -> Result<(), Failure> {
     let root = std::process::Command::new("id").arg("-u").output();
     let root = root.is_ok_and(|output| output.stdout.starts_with(b"0"));
     let fuse = std::fs::OpenOptions::new().read(true).write(true).open("/dev/fuse").is_ok();
@@ -12,13 +15,13 @@ pub fn short() -> Result<(), Failure> {
         println!("xtask: power cuts and faults are left out: they need root and /dev/fuse");
         return Ok(());
     }
-    release_binary()?;
-    build().run()?;
+    let harness = Harness::of(build)?;
     // Each mostly waits for a server of its own.
     std::thread::scope(|scope| {
-        let calls = scope.spawn(|| harness(CALLS).args(["syscalls", "--seconds", "1200"]).run());
-        let cuts = harness(CUTS).args(["powercut", "--cases", "50"]).run();
-        let errors = harness(REQUESTS).args(["disk-errors", "--seconds", "900"]).run();
+        let calls =
+            scope.spawn(|| harness.step(CALLS).args(["syscalls", "--seconds", "1200"]).run());
+        let cuts = harness.step(CUTS).args(["powercut", "--cases", "50"]).run();
+        let errors = harness.step(REQUESTS).args(["disk-errors", "--seconds", "900"]).run();
         let calls =
             calls.join().unwrap_or_else(|_| Err(Failure("a fault run panicked".to_owned())));
         cuts.and(errors).and(calls)
@@ -26,27 +29,31 @@ pub fn short() -> Result<(), Failure> {
 }
 
 /// The server in a guest of QEMU. Where what it needs lacks, a line says so; in CI that is a failure.
-pub fn guest(states: u64, seed: u64, per_recording: Option<u64>) -> Result<(), Failure> {
+pub fn guest(
+    build: Build,
+    states: u64,
+    seed: u64,
+    per_recording: Option<u64>,
+) -> Result<(), Failure> {
     if !has_guest(true)? {
         return Ok(());
     }
-    release_binary()?;
-    build().run()?;
+    let harness = Harness::of(build)?;
     let each = per_recording.map(|each| format!("--per-recording={each}"));
-    harness(GUEST)
+    harness
+        .step(GUEST)
         .args(["guest", "--states", &states.to_string(), "--seed", &seed.to_string()])
         .args(each.as_deref())
         .run()
 }
 
 /// The same on a machine of so many NUMA nodes: who runs where, and whose memory is whose.
-pub fn guest_of_nodes(nodes: u8) -> Result<(), Failure> {
+pub fn guest_of_nodes(build: Build, nodes: u8) -> Result<(), Failure> {
     if !has_guest(false)? {
         return Ok(());
     }
-    release_binary()?;
-    build().run()?;
-    harness(NODES).args(["guest", "--numa", &nodes.to_string()]).run()
+    let harness = Harness::of(build)?;
+    harness.step(NODES).args(["guest", "--numa", &nodes.to_string()]).run()
 }
 
 /// Whether there can be a guest here, and whether its disks can be mounted if they are to be; an error in CI if not.
@@ -117,56 +124,62 @@ const REQUESTS: &str = "every kind of request to the file system fails once";
 const CALLS: &str = "every system-call site fails once";
 
 /// The power goes, on a file system that forgets what was not synced.
-pub fn powercut(cases: u64, seed: u64) -> Result<(), Failure> {
-    release_binary()?;
-    build().run()?;
-    harness(CUTS)
+pub fn powercut(build: Build, cases: u64, seed: u64) -> Result<(), Failure> {
+    let harness = Harness::of(build)?;
+    harness
+        .step(CUTS)
         .args(["powercut", "--cases", &cases.to_string(), "--seed", &seed.to_string()])
         .run()
 }
 
 /// Every kind of request to the file system fails, then every system-call site.
-pub fn faults(all: bool, seed: u64) -> Result<(), Failure> {
-    release_binary()?;
-    build().run()?;
+pub fn faults(build: Build, all: bool, seed: u64) -> Result<(), Failure> {
+    let harness = Harness::of(build)?;
     let seed = seed.to_string();
     for (promise, command) in [(REQUESTS, "disk-errors"), (CALLS, "syscalls")] {
-        harness(promise).args([command, "--seed", &seed]).args(all.then_some("--all")).run()?;
+        harness
+            .step(promise)
+            .args([command, "--seed", &seed])
+            .args(all.then_some("--all"))
+            .run()?;
     }
     Ok(())
 }
 
 /// One process lives long under load.
-pub fn soak(minutes: u64, seed: u64) -> Result<(), Failure> {
-    release_binary()?;
-    build().run()?;
-    harness(SOAK)
+pub fn soak(build: Build, minutes: u64, seed: u64) -> Result<(), Failure> {
+    let harness = Harness::of(build)?;
+    harness
+        .step(SOAK)
         .args(["soak", "--minutes", &minutes.to_string(), "--seed", &seed.to_string()])
         .run()
 }
 
 /// A login with `public` alone does its worst.
-pub fn attack(seconds: u64, seed: u64) -> Result<(), Failure> {
-    release_binary()?;
-    build().run()?;
-    harness(ATTACK)
+pub fn attack(build: Build, seconds: u64, seed: u64) -> Result<(), Failure> {
+    let harness = Harness::of(build)?;
+    harness
+        .step(ATTACK)
         .args(["attack", "--seconds", &seconds.to_string(), "--seed", &seed.to_string()])
         .run()
 }
 
-fn release_binary() -> Result<(), Failure> {
-    cargo("the release binary", &["build", "--release", "--quiet", "--package", "millrace"]).run()
+/// The driver of the faults, and the server that it drives.
+struct Harness {
+    driver: PathBuf,
+    server: PathBuf,
 }
 
-/// The driver itself needs no release build: the server's time is what counts. With the workspace's choice of features,
-/// so that what the tests were built of is taken.
-fn build() -> Step {
-    cargo("the driver of the faults", &["build", "--quiet", "--workspace", "--bin", "faults"])
-}
+impl Harness {
+    /// The driver itself needs no release build: the server's time is what counts.
+    fn of(build: Build) -> Result<Harness, Failure> {
+        let server = build.millrace()?;
+        Ok(Harness { driver: Build::Dev.binary("faults", "faults")?, server })
+    }
 
-fn harness(promise: &str) -> Step {
-    let target = target_directory();
-    Step::new(promise, &target.join("debug/faults").display().to_string())
-        .env("MILLRACE_BINARY", target.join("release/millrace").display().to_string())
-        .env("CARGO_TARGET_DIR", target.display().to_string())
+    fn step(&self, promise: &str) -> Step {
+        Step::new(promise, &self.driver.display().to_string())
+            .env("MILLRACE_BINARY", self.server.display().to_string())
+            .env("CARGO_TARGET_DIR", target_directory().display().to_string())
+    }
 }

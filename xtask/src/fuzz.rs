@@ -1,48 +1,45 @@
 //! The fuzz targets that need neither nightly nor a fuzzing library: built once, then run two at a time, since each is
 //! one thread and the time is what they are given.
 
-use crate::run::{self, Failure, Step, cargo};
+use crate::build::Build;
+use crate::run::{Failure, Step};
 
-/// Package, example (or binary, of `outside`), and the target where it has several.
-const TARGETS: &[(&str, &str, Option<&str>)] = &[
-    ("syntax", "fuzz_parse", None),
-    ("tds", "fuzz_tds", Some("packets")),
-    ("tds", "fuzz_tds", Some("prelogin")),
-    ("tds", "fuzz_tds", Some("login7")),
-    ("tds", "fuzz_tds", Some("requests")),
-    ("tds", "fuzz_tds", Some("tokens")),
-    ("tds", "fuzz_tds", Some("bulk")),
-    ("outside", "outside", Some("xml")),
-    ("outside", "outside", Some("xquery")),
-    ("outside", "outside", Some("json")),
-    ("outside", "outside", Some("bulk")),
-    ("outside", "outside", Some("format")),
-    ("outside", "outside", Some("backup")),
-    ("outside", "outside", Some("log")),
-    ("outside", "outside", Some("certificate")),
+/// The package, and the target where its program has several.
+const TARGETS: &[(&str, Option<&str>)] = &[
+    ("syntax", None),
+    ("tds", Some("packets")),
+    ("tds", Some("prelogin")),
+    ("tds", Some("login7")),
+    ("tds", Some("requests")),
+    ("tds", Some("tokens")),
+    ("tds", Some("bulk")),
+    ("outside", Some("xml")),
+    ("outside", Some("xquery")),
+    ("outside", Some("json")),
+    ("outside", Some("bulk")),
+    ("outside", Some("format")),
+    ("outside", Some("backup")),
+    ("outside", Some("log")),
+    ("outside", Some("certificate")),
 ];
 const AT_A_TIME: usize = 2;
 
 /// Runs each for so many seconds.
-pub fn run(seconds: u64) -> Result<(), Failure> {
-    for package in ["syntax", "tds"] {
-        let example = if package == "syntax" { "fuzz_parse" } else { "fuzz_tds" };
-        let build = ["build", "--release", "--quiet", "--package", package, "--example", example];
-        cargo("the fuzz targets are built", &build).run()?;
-    }
-    let build = ["build", "--release", "--quiet", "--package", "outside"];
-    cargo("the fuzz targets of files and documents are built", &build).run()?;
+pub fn run(build: Build, seconds: u64) -> Result<(), Failure> {
+    let parser = build.example("syntax", "fuzz_parse")?;
+    let wire = build.example("tds", "fuzz_tds")?;
+    let outside = build.binary("outside", "outside")?;
     for pair in TARGETS.chunks(AT_A_TIME) {
         std::thread::scope(|scope| {
             let started: Vec<_> = pair
                 .iter()
-                .map(|&(package, example, target)| {
+                .map(|&(package, target)| {
+                    let program = match package {
+                        "syntax" => &parser,
+                        "tds" => &wire,
+                        _ => &outside,
+                    };
                     scope.spawn(move || {
-                        let folder = run::target_directory().join("release");
-                        let program = match package {
-                            "outside" => folder.join(example),
-                            _ => folder.join("examples").join(example),
-                        };
                         let what = target
                             .map_or("the parser against mutated text".to_owned(), |t| {
                                 format!("{t} of {package} against mutated bytes")

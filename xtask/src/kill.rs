@@ -17,7 +17,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use crate::run::{Failure, cargo, target_directory};
+use crate::build::Build;
+use crate::run::{Failure, target_directory};
 
 const SESSIONS: u32 = 8;
 /// One cycle in so many is killed at a moment after its start, the others after their first acknowledgement.
@@ -41,10 +42,8 @@ struct Tally {
     unknown: u64,
 }
 
-pub fn run(cycles: u32, seed: u64) -> Result<(), Failure> {
-    cargo("the release binary", &["build", "--release", "--quiet", "--package", "millrace"])
-        .run()?;
-    let binary = target_directory().join("release").join("millrace");
+pub fn run(build: Build, cycles: u32, seed: u64) -> Result<(), Failure> {
+    let binary = build.millrace()?;
     let folder = target_directory().join(format!("kill-{seed}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     println!("xtask: kill: {cycles} cycles, seed {seed}");

@@ -4,6 +4,7 @@
 //! runs, stops at the first failure and exits non-zero.
 
 mod beside;
+mod build;
 mod corpus;
 mod drivers;
 mod faults;
@@ -21,6 +22,7 @@ mod suites;
 mod tidy;
 mod tpch;
 
+use build::Build;
 use clap::{Parser, Subcommand};
 use run::{Failure, Step, cargo};
 use std::path::PathBuf;
@@ -41,6 +43,10 @@ enum Command {
         /// Leave out the crash, kill, fault, fuzz, browser and driver runs.
         #[arg(long)]
         quick: bool,
+        /// Crash, kill, fault, browser and driver runs of the release build, not of the dev build: another build of
+        /// everything, and the runs themselves are shorter.
+        #[arg(long, conflicts_with = "quick")]
+        release: bool,
     },
     /// The benches of the hot path, one after the other.
     Bench,
@@ -283,29 +289,29 @@ fn main() {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Tidy => tidy::check(),
-        Command::Test { quick } => test(quick),
+        Command::Test { quick, release } => test(quick, Build::release_if(release)),
         Command::Bench => bench(),
         Command::Crash { seed, bugs: true, .. } => planted_bugs_in_recovery(seed),
-        Command::Crash { cases, seed, bugs: false } => crash(cases, seed),
+        Command::Crash { cases, seed, bugs: false } => crash(Build::Release, cases, seed),
         Command::Simulate { arguments } => simulate(&arguments),
-        Command::Bitflip { cases, seed } => bitflip(cases, seed),
+        Command::Bitflip { cases, seed } => bitflip(Build::Release, cases, seed),
         Command::RecoveryTime { megabytes } => recovery_time(megabytes),
-        Command::Kill { cycles, seed } => kill::run(cycles, seed),
-        Command::Powercut { cases, seed } => faults::powercut(cases, seed),
-        Command::Faults { all, seed } => faults::faults(all, seed),
-        Command::Guest { numa: Some(nodes), .. } => faults::guest_of_nodes(nodes),
+        Command::Kill { cycles, seed } => kill::run(Build::Release, cycles, seed),
+        Command::Powercut { cases, seed } => faults::powercut(Build::Release, cases, seed),
+        Command::Faults { all, seed } => faults::faults(Build::Release, all, seed),
+        Command::Guest { numa: Some(nodes), .. } => faults::guest_of_nodes(Build::Release, nodes),
         Command::Guest { states, seed, per_recording, numa: None } => {
-            faults::guest(states, seed, per_recording)
+            faults::guest(Build::Release, states, seed, per_recording)
         }
-        Command::Soak { minutes, seed } => faults::soak(minutes, seed),
-        Command::Attack { seconds, seed } => faults::attack(seconds, seed),
+        Command::Soak { minutes, seed } => faults::soak(Build::Release, minutes, seed),
+        Command::Attack { seconds, seed } => faults::attack(Build::Release, seconds, seed),
         Command::Drivers { only, scenario, server, certificate, dev, build_only, rows, seed } => {
             drivers::run(&drivers::Options {
                 only,
                 scenarios: scenario,
                 server,
                 certificate,
-                dev,
+                build: Build::dev_if(dev),
                 build_only,
                 rows,
                 seed,
@@ -317,12 +323,12 @@ fn main() {
                 source,
                 server,
                 certificate,
-                dev,
+                build: Build::dev_if(dev),
                 record,
                 arguments,
             })
         }
-        Command::Report { dev, shots } => report::run(dev, shots.as_deref()),
+        Command::Report { dev, shots } => report::run(Build::dev_if(dev), shots.as_deref()),
         Command::Histories { transactions, seed } => histories(transactions, seed),
         Command::Rivals { only } => rivals::run(&only),
         Command::Loom => loom(),
@@ -346,7 +352,7 @@ fn main() {
         Command::Scripts { arguments } => corpus::run("scripts", &arguments),
         Command::Babelfish { arguments } => corpus::run("babelfish", &arguments),
         Command::Generate { arguments } => corpus::run("generate", &arguments),
-        Command::Fuzz { seconds } => fuzz::run(seconds),
+        Command::Fuzz { seconds } => fuzz::run(Build::Release, seconds),
     };
     if let Err(failure) = result {
         eprintln!("xtask: {failure}");
@@ -354,7 +360,7 @@ fn main() {
     }
 }
 
-fn test(quick: bool) -> Result<(), Failure> {
+fn test(quick: bool, build: Build) -> Result<(), Failure> {
     tidy::check()?;
     cargo("the code is formatted", &["fmt", "--all", "--check"]).run()?;
     cargo(
@@ -373,22 +379,20 @@ fn test(quick: bool) -> Result<(), Failure> {
     cargo("unit and golden tests", &tests).run()?;
     loom()?;
     if !quick {
-        cargo("the release binary", &["build", "--release", "--quiet", "--package", "millrace"])
-            .run()?;
-        crash(5_000, 1)?;
-        bitflip(2_000, 1)?;
-        simulate(&["--seeds".to_owned(), "0..40".to_owned()])?;
-        kill::run(20, 1)?;
-        faults::short()?;
+        crash(build, 5_000, 1)?;
+        bitflip(build, 2_000, 1)?;
+        worlds(build, &["--seeds".to_owned(), "0..40".to_owned()])?;
+        kill::run(build, 20, 1)?;
+        faults::short(build)?;
         // An emulated machine is one thread that mostly waits for its disk.
         side_by_side(
-            || faults::guest(40, 0, None).and_then(|()| faults::guest_of_nodes(2)),
+            || faults::guest(build, 40, 0, None).and_then(|()| faults::guest_of_nodes(build, 2)),
             || histories(20_000, 1),
         )?;
         // The drivers wait for what they install, and for each other.
         side_by_side(
-            || drivers::run(&drivers::Options::default()),
-            || fuzz::run(20).and_then(|()| report::run(false, None)),
+            || drivers::run(&drivers::Options::of(build)),
+            || fuzz::run(build, 20).and_then(|()| report::run(build, None)),
         )?;
     }
     println!("xtask: all checks passed");
@@ -432,23 +436,15 @@ fn recovery_time(megabytes: u64) -> Result<(), Failure> {
         .run()
 }
 
-fn crash(cases: u64, seed: u64) -> Result<(), Failure> {
-    cargo("power loss on the simulated device", &["run", "--release", "--quiet", "--package"])
-        .arg("simulator")
-        .args(["--", "crash", "--cases"])
-        .arg(cases.to_string())
-        .arg("--seed")
-        .arg(seed.to_string())
+fn crash(build: Build, cases: u64, seed: u64) -> Result<(), Failure> {
+    simulator(build, "power loss on the simulated device", "crash")?
+        .args(["--cases", &cases.to_string(), "--seed", &seed.to_string()])
         .run()
 }
 
-fn bitflip(cases: u64, seed: u64) -> Result<(), Failure> {
-    cargo("bits that change on the disk", &["run", "--release", "--quiet", "--package"])
-        .arg("simulator")
-        .args(["--", "bitflip", "--cases"])
-        .arg(cases.to_string())
-        .arg("--seed")
-        .arg(seed.to_string())
+fn bitflip(build: Build, cases: u64, seed: u64) -> Result<(), Failure> {
+    simulator(build, "bits that change on the disk", "bitflip")?
+        .args(["--cases", &cases.to_string(), "--seed", &seed.to_string()])
         .run()
 }
 
@@ -456,10 +452,18 @@ fn simulate(arguments: &[String]) -> Result<(), Failure> {
     if arguments.iter().any(|argument| argument == "--bugs") {
         return planted_bugs_in_worlds();
     }
-    cargo("whole worlds, each from one seed", &["run", "--release", "--quiet", "--package"])
-        .args(["simulator", "--", "world"])
+    worlds(Build::Release, arguments)
+}
+
+fn worlds(build: Build, arguments: &[String]) -> Result<(), Failure> {
+    simulator(build, "whole worlds, each from one seed", "world")?
         .args(arguments.iter().map(String::as_str))
         .run()
+}
+
+fn simulator(build: Build, promise: &str, command: &str) -> Result<Step, Failure> {
+    let binary = build.binary("simulator", "simulator")?;
+    Ok(Step::new(promise, &binary.display().to_string()).arg(command))
 }
 
 /// A build of its own and most of a minute: not among the checks of every change.

@@ -8,13 +8,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::run::{Failure, Step, cargo, target_directory};
+use crate::build::Build;
+use crate::run::{Failure, Step, target_directory};
 
 /// Names that Chromium goes by, in the order of trying; `CHROMIUM` in the environment comes before them.
 const BROWSERS: &[&str] =
     &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-pub fn run(dev: bool, shots: Option<&Path>) -> Result<(), Failure> {
+pub fn run(build: Build, shots: Option<&Path>) -> Result<(), Failure> {
     let browser = std::env::var("CHROMIUM")
         .ok()
         .or_else(|| BROWSERS.iter().find(|name| on_path(name)).map(|name| (*name).to_owned()));
@@ -28,19 +29,9 @@ pub fn run(dev: bool, shots: Option<&Path>) -> Result<(), Failure> {
             .map_err(|error| Failure(format!("{}: {error}", folder.display())))?;
     }
     let text = |path: PathBuf| path.display().to_string();
-    // With the workspace's choice of features, so that what the tests were built of is taken.
-    let synthetic = ["build", "--quiet", "--workspace", "--example", "synthetic"];
-    cargo("the maker of made-up runs", &synthetic).run()?;
-    Step::new(
-        "reports of made-up runs",
-        &text(target_directory().join("debug/examples/synthetic")),
-    )
-    .arg(text(folder.clone()))
-    .run()?;
-    let (profile, directory) = if dev { ("dev", "debug") } else { ("release", "release") };
-    cargo("the binary", &["build", "--quiet", "--package", "millrace", "--profile", profile])
-        .run()?;
-    let binary = text(target_directory().join(directory).join("millrace"));
+    let synthetic = Build::Dev.example("lab-report", "synthetic")?;
+    Step::new("reports of made-up runs", &text(synthetic)).arg(text(folder.clone())).run()?;
+    let binary = text(build.millrace()?);
     let real = text(folder.join("real"));
     Step::new("the report of a short real run", &binary)
         .args(["lab", "run", "singleton-insert", "--sessions", "1,2", "--seconds", "1"])

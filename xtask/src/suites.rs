@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::build::Build;
 use crate::drivers::server::{Server, Target};
 use crate::run::{Failure, target_directory, workspace};
 use expectations::Kind;
@@ -38,8 +39,8 @@ pub struct Options {
     /// A running server, `host:port`, instead of one of our own; its certificate.
     pub server: Option<String>,
     pub certificate: Option<PathBuf>,
-    /// The dev build instead of the release build.
-    pub dev: bool,
+    /// Which build the server is.
+    pub build: Build,
     /// The result's place in docs/suites.md is written anew.
     pub record: bool,
     /// Given to the suite's runner: a part of the suite.
@@ -82,7 +83,7 @@ fn one(suite: &Suite, options: &Options) -> Result<(), Failure> {
     let (target, server) = match &options.server {
         Some(address) => (Target::running(address, options.certificate.clone())?, None),
         None => {
-            let (target, server) = Server::start(&home, options.dev)?;
+            let (target, server) = Server::start(&home, options.build)?;
             (target, Some(server))
         }
     };

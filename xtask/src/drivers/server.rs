@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::run::{Failure, cargo, target_directory};
+use crate::build::Build;
+use crate::run::Failure;
 
 /// Where the suites connect, and what they trust.
 pub struct Target {
@@ -46,12 +47,8 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn start(folder: &Path, dev: bool) -> Result<(Target, Server), Failure> {
-        let (profile, directory) = if dev { ("dev", "debug") } else { ("release", "release") };
-        cargo("the server under test", &["build", "--quiet", "--package", "millrace", "--profile"])
-            .arg(profile)
-            .run()?;
-        let binary = target_directory().join(directory).join("millrace");
+    pub fn start(folder: &Path, build: Build) -> Result<(Target, Server), Failure> {
+        let binary = build.millrace()?;
         let data = folder.join(format!("data-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&data);
         let log = folder.join("server.log");
