@@ -14,12 +14,21 @@ pub enum Build {
     Release,
 }
 
-impl Build {
-    /// The dev build if it is asked for.
-    pub fn dev_if(dev: bool) -> Build {
-        if dev { Build::Dev } else { Build::Release }
-    }
+/// The option of the commands that run one of our programs.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Choice {
+    /// The dev build, not the release build.
+    #[arg(long)]
+    dev: bool,
+}
 
+impl From<Choice> for Build {
+    fn from(choice: Choice) -> Build {
+        Build::release_if(!choice.dev)
+    }
+}
+
+impl Build {
     /// The release build if it is asked for.
     pub fn release_if(release: bool) -> Build {
         if release { Build::Release } else { Build::Dev }

@@ -52,6 +52,8 @@ enum Command {
     Bench,
     /// Power loss on the simulated device, a model as oracle.
     Crash {
+        #[command(flatten)]
+        build: build::Choice,
         #[arg(long, default_value_t = 5_000)]
         cases: u64,
         #[arg(long, default_value_t = 1)]
@@ -70,6 +72,8 @@ enum Command {
     },
     /// Bits inverted in every kind of place: found, or proven harmless.
     Bitflip {
+        #[command(flatten)]
+        build: build::Choice,
         #[arg(long, default_value_t = 2_000)]
         cases: u64,
         #[arg(long, default_value_t = 1)]
@@ -83,6 +87,8 @@ enum Command {
     },
     /// kill -9 of the real binary under load.
     Kill {
+        #[command(flatten)]
+        build: build::Choice,
         #[arg(long, default_value_t = 20)]
         cycles: u32,
         #[arg(long, default_value_t = 1)]
@@ -90,6 +96,8 @@ enum Command {
     },
     /// Power cuts under the real binary, on a FUSE file system that forgets what was not synced.
     Powercut {
+        #[command(flatten)]
+        build: build::Choice,
         #[arg(long, default_value_t = 50)]
         cases: u64,
         /// 25 cases share a disk: a range begins at a multiple of it.
@@ -98,6 +106,8 @@ enum Command {
     },
     /// Every kind of request to the file system, and every system-call site of the real binary, fails once.
     Faults {
+        #[command(flatten)]
+        build: build::Choice,
         /// Every error at several of each, not one.
         #[arg(long)]
         all: bool,
@@ -106,6 +116,8 @@ enum Command {
     },
     /// The server in a guest of QEMU: every state of its disk after a loss of power, disks that forget and refuse.
     Guest {
+        #[command(flatten)]
+        build: build::Choice,
         #[arg(long, default_value_t = 100)]
         states: u64,
         /// A range begins best where a recording does.
@@ -120,6 +132,8 @@ enum Command {
     },
     /// One process of the real binary under load for long: what is lost, what is left over, what grows.
     Soak {
+        #[command(flatten)]
+        build: build::Choice,
         #[arg(long, default_value_t = 120)]
         minutes: u64,
         #[arg(long, default_value_t = 0)]
@@ -128,6 +142,8 @@ enum Command {
     /// A login with `public` alone sends hostile texts and packets, beside a neighbour that works and an administrator
     /// that logs in: how long both wait, how much memory the server comes to, and whether it lives.
     Attack {
+        #[command(flatten)]
+        build: build::Choice,
         #[arg(long, default_value_t = 60)]
         seconds: u64,
         #[arg(long, default_value_t = 0)]
@@ -148,9 +164,8 @@ enum Command {
         /// The certificate of that server (PEM).
         #[arg(long)]
         certificate: Option<PathBuf>,
-        /// Test the dev build, not the release build.
-        #[arg(long)]
-        dev: bool,
+        #[command(flatten)]
+        build: build::Choice,
         /// Install and compile the suites, and stop there.
         #[arg(long)]
         build_only: bool,
@@ -175,9 +190,8 @@ enum Command {
         /// The certificate of that server (PEM).
         #[arg(long)]
         certificate: Option<PathBuf>,
-        /// Test the dev build, not the release build.
-        #[arg(long)]
-        dev: bool,
+        #[command(flatten)]
+        build: build::Choice,
         /// Keep the counts in docs/suites.md.
         #[arg(long)]
         record: bool,
@@ -187,9 +201,8 @@ enum Command {
     },
     /// The lab's report, opened in a real browser.
     Report {
-        /// The dev build makes the real run, not the release build.
-        #[arg(long)]
-        dev: bool,
+        #[command(flatten)]
+        build: build::Choice,
         /// Leave pictures of every page here.
         #[arg(long)]
         shots: Option<PathBuf>,
@@ -280,6 +293,8 @@ enum Command {
     /// The T-SQL parser against mutated text; each part of the wire protocol, and whatever reads documents, files, log
     /// records and certificates, against mutated bytes.
     Fuzz {
+        #[command(flatten)]
+        build: build::Choice,
         #[arg(long, default_value_t = 20)]
         seconds: u64,
     },
@@ -292,43 +307,45 @@ fn main() {
         Command::Test { quick, release } => test(quick, Build::release_if(release)),
         Command::Bench => bench(),
         Command::Crash { seed, bugs: true, .. } => planted_bugs_in_recovery(seed),
-        Command::Crash { cases, seed, bugs: false } => crash(Build::Release, cases, seed),
+        Command::Crash { build, cases, seed, bugs: false } => crash(build.into(), cases, seed),
         Command::Simulate { arguments } => simulate(&arguments),
-        Command::Bitflip { cases, seed } => bitflip(Build::Release, cases, seed),
+        Command::Bitflip { build, cases, seed } => bitflip(build.into(), cases, seed),
         Command::RecoveryTime { megabytes } => recovery_time(megabytes),
-        Command::Kill { cycles, seed } => kill::run(Build::Release, cycles, seed),
-        Command::Powercut { cases, seed } => faults::powercut(Build::Release, cases, seed),
-        Command::Faults { all, seed } => faults::faults(Build::Release, all, seed),
-        Command::Guest { numa: Some(nodes), .. } => faults::guest_of_nodes(Build::Release, nodes),
-        Command::Guest { states, seed, per_recording, numa: None } => {
-            faults::guest(Build::Release, states, seed, per_recording)
+        Command::Kill { build, cycles, seed } => kill::run(build.into(), cycles, seed),
+        Command::Powercut { build, cases, seed } => faults::powercut(build.into(), cases, seed),
+        Command::Faults { build, all, seed } => faults::faults(build.into(), all, seed),
+        Command::Guest { build, numa: Some(nodes), .. } => {
+            faults::guest_of_nodes(build.into(), nodes)
         }
-        Command::Soak { minutes, seed } => faults::soak(Build::Release, minutes, seed),
-        Command::Attack { seconds, seed } => faults::attack(Build::Release, seconds, seed),
-        Command::Drivers { only, scenario, server, certificate, dev, build_only, rows, seed } => {
+        Command::Guest { build, states, seed, per_recording, numa: None } => {
+            faults::guest(build.into(), states, seed, per_recording)
+        }
+        Command::Soak { build, minutes, seed } => faults::soak(build.into(), minutes, seed),
+        Command::Attack { build, seconds, seed } => faults::attack(build.into(), seconds, seed),
+        Command::Drivers { only, scenario, server, certificate, build, build_only, rows, seed } => {
             drivers::run(&drivers::Options {
                 only,
                 scenarios: scenario,
                 server,
                 certificate,
-                build: Build::dev_if(dev),
+                build: build.into(),
                 build_only,
                 rows,
                 seed,
             })
         }
-        Command::Suites { names, source, server, certificate, dev, record, arguments } => {
+        Command::Suites { names, source, server, certificate, build, record, arguments } => {
             suites::run(&suites::Options {
                 names,
                 source,
                 server,
                 certificate,
-                build: Build::dev_if(dev),
+                build: build.into(),
                 record,
                 arguments,
             })
         }
-        Command::Report { dev, shots } => report::run(Build::dev_if(dev), shots.as_deref()),
+        Command::Report { build, shots } => report::run(build.into(), shots.as_deref()),
         Command::Histories { transactions, seed } => histories(transactions, seed),
         Command::Rivals { only } => rivals::run(&only),
         Command::Loom => loom(),
@@ -352,7 +369,7 @@ fn main() {
         Command::Scripts { arguments } => corpus::run("scripts", &arguments),
         Command::Babelfish { arguments } => corpus::run("babelfish", &arguments),
         Command::Generate { arguments } => corpus::run("generate", &arguments),
-        Command::Fuzz { seconds } => fuzz::run(Build::Release, seconds),
+        Command::Fuzz { build, seconds } => fuzz::run(build.into(), seconds),
     };
     if let Err(failure) = result {
         eprintln!("xtask: {failure}");
