@@ -43,6 +43,8 @@ pub(crate) const QUEUE_DEPTH_MAX: usize = 1024;
 const SEALS_BESIDE: usize = 16;
 /// The file grows by so much at a time at most, or by one VLF.
 const GROWTH_BYTES: u64 = 64 << 20;
+/// It is kept so much longer than what is needed now at most, a VLF apart.
+const AHEAD_BYTES_MAX: u64 = 256 << 20;
 /// Writes whose moments are kept for those who wait.
 pub(crate) const RECENT_WRITES: usize = 256;
 
@@ -141,6 +143,8 @@ pub(crate) struct Core {
     /// No VLF for the next block: the file must grow whatever the settings say.
     pub(crate) stuck: AtomicBool,
     pub(crate) growths: AtomicU64,
+    /// What had been granted when [`crate::Log::maintain`] was last called.
+    pub(crate) maintained: AtomicU64,
     /// The file does not become longer than this, but for rollbacks.
     pub(crate) max_bytes: AtomicU64,
     pub(crate) why_poisoned: OnceLock<String>,
@@ -402,6 +406,17 @@ impl Core {
     pub(crate) fn may_grow(&self) -> bool {
         let (from, bytes) = self.next_vlf();
         from + bytes <= self.max_bytes.load(Relaxed)
+    }
+
+    /// Whether the file should grow before anybody needs it. One VLF is the reserve; the rest is what may be used until
+    /// somebody looks again: twice what was put between the last two looks, half a VLF at least.
+    pub(crate) fn is_short_of_room(&self, granted: u64, put: u64) -> bool {
+        let (end, vlf) = {
+            let vlfs = self.vlfs.lock();
+            (vlfs.capacity_end().0, vlfs.blocks_each() * PAYLOAD_BYTES as u64)
+        };
+        let ahead = (2 * put).min(AHEAD_BYTES_MAX).max(vlf / 2);
+        granted + self.aside.load(Relaxed) + vlf + ahead > end
     }
 
     fn grow_alone(&self, beyond: bool) -> bool {

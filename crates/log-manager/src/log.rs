@@ -338,22 +338,18 @@ impl Log {
         (0..vlfs.headers.len()).filter(|&i| vlfs.is_active(i)).count()
     }
 
-    /// Background work that should not happen to committers: grows the file ahead of need. To be called now and
-    /// then (every 100 ms, say) by a task. Suspends.
+    /// Background work that should not happen to committers: grows the file ahead of need, by what was put since the last
+    /// call. To be called now and then (every 100 ms, say) by a task. Suspends.
     pub fn maintain(&self) -> Result<(), LogError> {
         let core = &self.core;
         core.check()?;
         core.give_back();
-        let (end, vlf) = {
-            let vlfs = core.vlfs.lock();
-            (vlfs.capacity_end().0, vlfs.blocks_each() * PAYLOAD_BYTES as u64)
-        };
-        let stuck = core.stuck.swap(false, Relaxed);
-        // One VLF is the reserve; half of one is what may be used until we come again.
-        let aside = core.aside.load(Relaxed);
-        if stuck || core.stream.granted() + aside + vlf + vlf / 2 > end {
-            core.grow(stuck)?;
+        let granted = core.stream.granted();
+        let put = granted.saturating_sub(core.maintained.swap(granted, Relaxed));
+        if core.stuck.swap(false, Relaxed) {
+            core.grow(true)?;
         }
+        while core.is_short_of_room(granted, put) && core.grow(false)? {}
         core.signal.raise();
         core.advance();
         Ok(())

@@ -400,6 +400,7 @@ fn start_core(
         growing: AtomicBool::new(false),
         stuck: AtomicBool::new(false),
         growths: AtomicU64::new(0),
+        maintained: AtomicU64::new(start),
         max_bytes: AtomicU64::new(cfg.max_bytes.unwrap_or(u64::MAX)),
         why_poisoned: OnceLock::new(),
         hook: Mutex::new(None),

@@ -393,6 +393,29 @@ fn maintenance_grows_ahead_of_need() {
 }
 
 #[test]
+fn a_busy_log_is_kept_longer_than_an_idle_one() {
+    simulated(9, |fs, _| {
+        let log = Log::create(&**fs, path(), small(), Lsn::NONE).unwrap();
+        let bytes = content(1, 2000);
+        let burst = |rounds: usize| {
+            for _ in 0..rounds {
+                put(&log, &bytes);
+                log.note_delayed();
+            }
+        };
+        burst(10);
+        log.maintain().unwrap();
+        for _ in 0..20 {
+            burst(100);
+            log.maintain().unwrap();
+        }
+        let before = log.size_bytes();
+        burst(100);
+        assert_eq!(log.size_bytes(), before, "what was put in the round before was not foreseen");
+    });
+}
+
+#[test]
 fn a_damaged_block_that_was_durable_is_refused() {
     simulated(10, |fs, _| {
         let log = Log::create(&**fs, path(), small(), Lsn::NONE).unwrap();
