@@ -1,7 +1,7 @@
 //! Built-in functions of SQL Server 2022 that are not here: they are refused by name.
 //!
 //! Together with what [`super`] knows this is the whole of the documentation's list;
-//! `crates/session/tests/builtins.rs` calls every one and docs/compatibility.md names them.
+//! `crates/session/tests/it/builtins.rs` calls every one and docs/compatibility.md names them.
 
 /// Known to SQL Server 2022, not carried out here.
 const REFUSED: &[&str] = &[

@@ -3,7 +3,7 @@
 //! A construct is a text of a size: so many statements, operands, levels, names, characters. Each is doubled until it is
 //! refused or its largest size has run. What must hold: an answer always comes, the session goes on after it, a refusal is
 //! one of the numbers that the construct may be refused with, and the time does not grow with its square.
-//! `GROW=part-of-a-name cargo test -p session --test growth -- --nocapture` shows the figures of some, `GROW=` of all.
+//! `GROW=part-of-a-name cargo test -p session --test it growth -- --nocapture` shows the figures of some, `GROW=` of all.
 
 use executor::{Done, ResultSink, SqlMessage};
 use session::{Instance, InstanceConfig, Session};

@@ -1,8 +1,6 @@
 //! Transactions, inserts and their errors, from text to rows.
 
-mod support;
-
-use support::{Session, check, check_in, database};
+use crate::support::{Session, check, check_in, database};
 
 const BIG_TABLE: &str = "
     CREATE TABLE big(

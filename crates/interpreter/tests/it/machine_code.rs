@@ -1,11 +1,9 @@
 //! Machine code against the interpreter: generated modules do the same both ways, to the number and line of an error.
 //!
-//! `MACHINE_CODE_SEEDS=0..100000 cargo test -p interpreter --test machine_code` tries more than the usual number.
+//! `MACHINE_CODE_SEEDS=0..100000 cargo test -p interpreter --test it machine_code` tries more than the usual number.
 
-mod support;
-
+use crate::support::Session;
 use std::fmt::Write;
-use support::Session;
 
 /// A program from a number.
 struct Generator {
@@ -247,7 +245,7 @@ fn seeds() -> std::ops::Range<u64> {
 
 #[test]
 fn generated_modules_do_the_same_both_ways() {
-    let database = support::database();
+    let database = crate::support::database();
     let mut session = Session::new(&database, 51);
     let (mut made, mut failed, mut tried) = (0, 0, 0);
     let mut refusals = std::collections::BTreeSet::new();

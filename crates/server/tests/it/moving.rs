@@ -1,11 +1,9 @@
 //! A session moves to another scheduler between two requests, with all that it has, and not within a transaction.
 
-mod support;
-
+use crate::support::{Client, eventually, serve_on};
 use server::Limits;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use support::{Client, eventually, serve_on};
 use types::Value;
 
 /// Where the client's request runs.

@@ -1,9 +1,6 @@
 //! What the parser lets through binds and plans on a worker's stack.
 
-#[path = "../../binder/tests/fixture/mod.rs"]
-mod fixture;
-
-use fixture::Fixture;
+use crate::fixture::Fixture;
 
 /// A worker's stack, less what runs above the binder.
 const STACK_BYTES: usize = 512 << 10;

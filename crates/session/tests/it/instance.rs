@@ -8,11 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use types::Value;
 
-#[path = "instance/access.rs"]
 mod access;
-#[path = "instance/databases.rs"]
 mod databases;
-#[path = "instance/tracking.rs"]
 mod tracking;
 
 fn config(fs: &Arc<SimFs>) -> InstanceConfig {

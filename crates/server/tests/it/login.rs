@@ -1,12 +1,10 @@
 //! Coming in: every way of encryption, every refusal, and those who only knock.
 
-mod support;
-
+use crate::support::{Client, encrypted, eventually, login, serve, shake_hands};
 use server::Limits;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::time::Duration;
-use support::{Client, encrypted, eventually, login, serve, shake_hands};
 use tds::client::Token;
 use tds::login7::Password;
 use tds::prelogin::Encryption;
@@ -170,7 +168,7 @@ fn a_crowd_without_a_login_does_not_stop_the_others() {
     let mut slowest = Duration::ZERO;
     let mut queries = 0;
     while !crowd.is_finished() {
-        let (answer, took) = support::timed(|| session.query("SELECT 6"));
+        let (answer, took) = crate::support::timed(|| session.query("SELECT 6"));
         assert_eq!(answer.rows, [[Value::Int(6)]]);
         slowest = slowest.max(took);
         queries += 1;

@@ -1,8 +1,6 @@
 //! Variables, control flow, procedures and errors, from text to messages.
 
-mod support;
-
-use support::check;
+use crate::support::check;
 
 #[test]
 fn variables_and_loops() {
@@ -221,8 +219,8 @@ fn dynamic_text() {
 
 #[test]
 fn a_cancelled_loop_stops() {
-    let database = support::database();
-    let mut session = support::Session::new(&database, 51);
+    let database = crate::support::database();
+    let mut session = crate::support::Session::new(&database, 51);
     let cancel = session.state.cancel.clone();
     let stopper = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(20));

@@ -1,10 +1,7 @@
 //! T-SQL to plans, as text.
 
-#[path = "../../binder/tests/fixture/mod.rs"]
-mod fixture;
-
+use crate::fixture::{Fixture, check_cases};
 use binder::ir::{InsertSource, SelectTarget, Stmt, StmtKind, UpdateSet};
-use fixture::{Fixture, check_cases};
 
 const TABLES: &str = "
 CREATE TABLE dbo.MyBigTable (

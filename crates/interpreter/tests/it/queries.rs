@@ -1,8 +1,6 @@
 //! Queries and changes over tables.
 
-mod support;
-
-use support::check;
+use crate::support::check;
 
 const PEOPLE: &str = "
     SET NOCOUNT ON

@@ -1,11 +1,9 @@
 //! What a session asks for, and how it stops.
 
-mod support;
-
+use crate::support::{eventually, serve, timed};
 use server::Limits;
 use std::io::Write;
 use std::time::Duration;
-use support::{eventually, serve, timed};
 use tds::client::{Change, Token};
 use tds::request::TransactionRequest;
 use tds::rpc::{Rpc, RpcName, RpcParameter, RpcValue};
@@ -112,7 +110,7 @@ fn transactions_are_begun_told_and_reset() {
 }
 
 /// Sends an attention while `batch` runs; how long the answer to it takes.
-fn cancel(client: &mut support::Client<std::net::TcpStream>, batch: &str) -> Duration {
+fn cancel(client: &mut crate::support::Client<std::net::TcpStream>, batch: &str) -> Duration {
     client.writer.batch(batch);
     client.send();
     std::thread::sleep(Duration::from_millis(100));
@@ -405,7 +403,7 @@ fn a_key_on_a_nullable_column_is_two_errors() {
 #[test]
 fn kill_frees_what_an_idle_session_holds_and_stops_one_that_waits() {
     let served = serve(Limits::default());
-    let spid = |client: &mut support::Client<std::net::TcpStream>| {
+    let spid = |client: &mut crate::support::Client<std::net::TcpStream>| {
         let answer = client.query("SELECT @@SPID");
         let Value::SmallInt(spid) = answer.rows[0][0] else { panic!("a smallint") };
         spid
@@ -422,7 +420,7 @@ fn kill_frees_what_an_idle_session_holds_and_stops_one_that_waits() {
     waits.writer.batch("UPDATE held SET a = 3");
     waits.send();
     let waiting = format!("SELECT 1 FROM sys.dm_exec_requests WHERE session_id = {waits_spid}");
-    support::eventually("it waits", || admin.query(&waiting).rows.len() == 1);
+    crate::support::eventually("it waits", || admin.query(&waiting).rows.len() == 1);
     assert_eq!(admin.query(&format!("KILL {waits_spid}")).errors(), [0; 0]);
     assert_eq!(waits.answer().expect("an answer").errors().last(), Some(&596));
     assert!(waits.is_closed());

@@ -1,10 +1,8 @@
 //! Logins other than sa: who gets in, what they may do, and what changes while they are connected.
 
-mod support;
-
+use crate::support::{Answer, Client, Served, eventually, login, serve};
 use server::Limits;
 use std::net::TcpStream;
-use support::{Answer, Client, Served, eventually, login, serve};
 use tds::login7::Password;
 use tds::prelogin::Encryption;
 use types::Value;

@@ -1,8 +1,6 @@
 //! Statements about the server rather than the data.
 
-mod support;
-
-use support::check;
+use crate::support::check;
 
 #[test]
 fn statistics_are_cleared() {

@@ -1,6 +1,6 @@
 //! Every built-in function of SQL Server 2022's documentation: it runs, or it is refused by name (40510).
 //!
-//! docs/compatibility.md has the same list between two marks; `UPDATE_EXPECT=1 cargo test -p session --test builtins`
+//! docs/compatibility.md has the same list between two marks; `UPDATE_EXPECT=1 cargo test -p session --test it builtins`
 //! writes it there. A call is `SELECT call` unless it begins with a keyword. Source of the list: SQL documentation,
 //! "What are the SQL database functions?" and the pages it leads to.
 

@@ -1,10 +1,8 @@
 //! Connection resiliency, as a client does it: what it is told of its session, and the session that it gets back.
 
-mod support;
-
+use crate::support::{Answer, Client, Served, eventually, login, serve};
 use server::Limits;
 use std::net::TcpStream;
-use support::{Answer, Client, Served, eventually, login, serve};
 use tds::client::{Change, Token};
 use tds::login7::{Login7, feature};
 use tds::prelogin::Encryption;

@@ -1,14 +1,11 @@
 //! How many rows a planner expects, from statistics put in by hand.
 
-#[path = "../../binder/tests/fixture/mod.rs"]
-mod fixture;
-
 use std::sync::Arc;
 
+use crate::fixture::Fixture;
 use binder::ir::{Stmt, StmtKind};
 use binder::{Names, ObjectName};
 use catalog::{Histogram, Statistic, TableDef};
-use fixture::Fixture;
 use planner::{Known, Plan};
 use types::{SqlType, Value};
 

@@ -1,13 +1,11 @@
 //! Several streams of requests on one connection, and what may go wrong with them.
 
-mod support;
-
+use crate::support::{Answer, Client, Served, login, prelogin, serve, timed};
 use server::Limits;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
-use support::{Answer, Client, Served, login, prelogin, serve, timed};
 use tds::client::{RequestWriter, Token, TokenReader};
 use tds::prelogin::{Encryption, Prelogin};
 use tds::{Frame, Framer, Phase, SMP_FIRST_WINDOW, SMP_HEADER_BYTES, SmpHeader, SmpKind};

@@ -1,0 +1,17 @@
+//! One program of tests of sessions: to link one is quicker than fourteen, and their cases share the processors. What
+//! needs a process of its own (its memory, its flags, its figures) has a file beside this folder.
+
+mod backup;
+mod builtins;
+mod checkdb;
+mod filters;
+mod governor;
+mod growth;
+mod instance;
+mod large;
+mod logon;
+mod parameters;
+mod plans_agree;
+mod space;
+mod spill;
+mod system_views;
