@@ -520,5 +520,9 @@ fn loom() -> Result<(), Failure> {
         .args(["--package", "storage", "--lib", "loom"])
         .env("RUSTFLAGS", "--cfg loom -C force-frame-pointers=yes")
         .env("CARGO_TARGET_DIR", run::target_directory().join("loom").display().to_string())
+        // Models are small: to build them takes longer than what more would save.
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
         .run()
 }

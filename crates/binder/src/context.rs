@@ -114,6 +114,8 @@ pub(crate) struct Binder<'a> {
     pub plan_hints: QueryHints,
     /// Of the module whose text is bound: see [`Binder::meant`].
     pub schema: Option<std::sync::Arc<str>>,
+    /// The other database whose view's text is bound; none: what is bound is of the current one.
+    pub home: Option<std::sync::Arc<str>>,
     /// In the query of an inline function: its parameters, by their names in lower case, and nothing else.
     pub params: Option<Vec<(String, Expr)>>,
     /// In the body of a function: nothing with side effects is called.
@@ -197,6 +199,7 @@ impl<'a> Binder<'a> {
             maxdop: 0,
             plan_hints: Default::default(),
             schema: None,
+            home: None,
             params: None,
             in_function: false,
             maxrecursion: MAXRECURSION,
@@ -266,15 +269,26 @@ impl<'a> Binder<'a> {
     /// else one of dbo, whoever runs it. ("CREATE PROCEDURE (Transact-SQL)", best practices.) DDL, EXECUTE of a text and
     /// what is in no module go by the user's default schema.
     pub fn meant(&self, name: impl Into<ObjectName>) -> ObjectName {
-        let written = name.into();
-        let Some(schema) = &self.schema else { return written };
-        if written.schema.is_some() || written.database.is_some() || is_private(&written.name) {
+        let mut written = name.into();
+        if is_private(&written.name) {
             return written;
         }
+        let named = written.schema.is_some() || written.database.is_some();
+        if written.database.is_none() {
+            written.database = self.home.as_deref().map(str::to_owned);
+        }
+        let Some(schema) = self.schema.as_ref().filter(|_| !named) else {
+            return self.names.stands_for(&written).unwrap_or(written);
+        };
         self.touched.set(true);
         let of = |schema: &str| ObjectName { schema: Some(schema.to_owned()), ..written.clone() };
-        let found = [of(schema), of("dbo")].into_iter().find(|name| self.names.has_object(name));
-        found.unwrap_or(written)
+        [of(schema), of("dbo")]
+            .into_iter()
+            .find_map(|name| match self.names.has_object(&name) {
+                true => Some(name),
+                false => self.names.stands_for(&name),
+            })
+            .unwrap_or(written)
     }
 
     pub fn table(&self, name: &ObjectName) -> Option<std::sync::Arc<catalog::TableDef>> {

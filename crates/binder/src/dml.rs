@@ -12,7 +12,7 @@ use crate::hints;
 use crate::ir::*;
 use crate::sets::constant_null;
 use crate::target::ChangeSource;
-use crate::updatable::Mapped;
+use crate::updatable::{InsertThrough, Mapped};
 
 impl Binder<'_> {
     /// `database.schema.table`
@@ -93,6 +93,7 @@ impl Binder<'_> {
         if let Some(over) = &over {
             self.check_around_change(insert, over)?;
         }
+        self.push_ctes(&insert.with);
         let instead = self.instead_of(&insert.target, Event::Insert)?;
         let through = match &instead {
             Some(_) => None,
@@ -102,23 +103,24 @@ impl Binder<'_> {
             ast::Target::Table { hints, .. } => hints.as_slice(),
             ast::Target::Variable(_) => &[],
         };
-        let (table, through, check, view) = match (through, &instead) {
-            (Some((table, ordinals, check, view)), _) => (table, Some(ordinals), check, view),
-            (None, Some(instead)) => (instead.table.clone(), None, None, None),
+        let table = match (&through, &instead) {
+            (Some(through), _) => through.table.clone(),
+            (None, Some(instead)) => instead.table.clone(),
             (None, None) => {
                 let database = self.database_of(&insert.target);
                 self.goes_to(database);
-                (self.target(&insert.target)?.0, None, None, None)
+                self.target(&insert.target)?.0
             }
         };
         self.check_history(&table, 13559)?;
         let hints = hints::target_hints(target_hints)?;
         let maxdop = self.query_hints(&insert.option)?;
         self.maxdop = maxdop;
-        self.push_ctes(&insert.with);
-        let ordinals = match through {
-            Some(ordinals) => ordinals,
-            None => self.insert_columns(&table, &insert.columns)?,
+        let (ordinals, mapped, check, way) = match through {
+            Some(InsertThrough { ordinals, mapped, check, way, .. }) => {
+                (ordinals, Some(mapped), check, way)
+            }
+            None => (self.insert_columns(&table, &insert.columns)?, None, None, None),
         };
         let identity = table.identity();
         let explicit_identity = identity.is_some_and(|i| ordinals.contains(&Some(i)));
@@ -217,7 +219,9 @@ impl Binder<'_> {
             }
         };
         let output = match &insert.output {
-            Some(output) => Some(self.output(output, &table, Vec::new(), true, false)?),
+            Some(output) => {
+                Some(self.output(output, &table, mapped.as_ref(), Vec::new(), true, false)?)
+            }
             None => None,
         };
         let fires = match instead {
@@ -249,7 +253,7 @@ impl Binder<'_> {
             fires,
             block,
             check,
-            through: view,
+            through: way,
         })
     }
 
@@ -320,19 +324,7 @@ impl Binder<'_> {
                 .column(&column.value)
                 .ok_or_else(|| BindError::invalid_column(&column.value, line))?;
             if ordinals.contains(&Some(ordinal)) {
-                return Err(BindError::new(
-                    264,
-                    16,
-                    line,
-                    format!(
-                        "The column name '{}' is specified more than once in the SET clause or \
-                         column list of an INSERT. A column cannot be assigned more than one value \
-                         in the same clause. Modify the clause to make sure that a column is \
-                         updated only once. If this statement updates or inserts columns into a \
-                         view, column aliasing can conceal the duplication in your code.",
-                        column.value
-                    ),
-                ));
+                return Err(BindError::column_twice(&column.value, line));
             }
             ordinals.push(Some(ordinal));
         }
@@ -541,6 +533,7 @@ impl Binder<'_> {
             Some(output) => Some(self.output(
                 output,
                 &table,
+                mapped.as_ref(),
                 without_target(&tables, target_column),
                 true,
                 true,
@@ -635,20 +628,7 @@ impl Binder<'_> {
                     let ordinal =
                         ordinal.ok_or_else(|| BindError::invalid_column(&c.name.value, line))?;
                     if seen.contains(&ordinal) {
-                        return Err(BindError::new(
-                            264,
-                            16,
-                            line,
-                            format!(
-                                "The column name '{}' is specified more than once in the SET \
-                                 clause or column list of an INSERT. A column cannot be assigned \
-                                 more than one value in the same clause. Modify the clause to make \
-                                 sure that a column is updated only once. If this statement updates \
-                                 or inserts columns into a view, column aliasing can conceal the \
-                                 duplication in your code.",
-                                c.name.value
-                            ),
-                        ));
+                        return Err(BindError::column_twice(&c.name.value, line));
                     }
                     if table.columns[ordinal].identity.is_some() {
                         return Err(BindError::new(
@@ -727,7 +707,7 @@ impl Binder<'_> {
     pub fn delete(&mut self, delete: &ast::Delete) -> Result<Delete> {
         self.push_ctes(&delete.with);
         let maxdop = self.query_hints(&delete.option)?;
-        let ChangeSource { table, hints, rel, locator, old, tables, instead, .. } = self
+        let ChangeSource { table, hints, rel, locator, old, tables, mapped, instead, .. } = self
             .change_source(
                 &delete.target,
                 &delete.from,
@@ -742,6 +722,7 @@ impl Binder<'_> {
             Some(output) => Some(self.output(
                 output,
                 &table,
+                mapped.as_ref(),
                 without_target(&tables, target_column),
                 false,
                 true,

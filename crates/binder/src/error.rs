@@ -77,6 +77,21 @@ impl BindError {
         self
     }
 
+    /// 264: a column that a change names twice.
+    pub(crate) fn column_twice(name: &str, line: u32) -> BindError {
+        BindError::new(
+            264,
+            16,
+            line,
+            format!(
+                "The column name '{name}' is specified more than once in the SET clause or column list of an INSERT. A \
+                 column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a \
+                 column is updated only once. If this statement updates or inserts columns into a view, column aliasing \
+                 can conceal the duplication in your code."
+            ),
+        )
+    }
+
     pub(crate) fn invalid_column(name: &str, line: u32) -> BindError {
         BindError::new(207, 16, line, format!("Invalid column name '{name}'."))
     }

@@ -294,7 +294,8 @@ impl Binder<'_> {
             return Ok(Source { rel: self.filtered(get)?, tables: vec![scope] });
         }
         if let Some(view) = self.names.view(&wanted) {
-            return self.view(&view, name, alias);
+            let home = self.elsewhere(&wanted).map(Arc::from);
+            return self.in_database(home, |b| b.view(&view, name, alias));
         }
         match self.names.system_view(&wanted) {
             Some(view) if view.params.is_none() => self.system(view, Vec::new(), name, alias, &[]),
@@ -319,7 +320,8 @@ impl Binder<'_> {
     /// 208; of a synonym that leads nowhere 470 or 5313.
     pub fn no_object(&self, name: &ast::ObjectName, wanted: &ObjectName) -> BindError {
         let line = name.span.line.max(1);
-        match self.names.lost_synonym(wanted) {
+        let written = || self.names.lost_synonym(&ObjectName::from(name));
+        match self.names.lost_synonym(wanted).or_else(written) {
             None => BindError::invalid_object(name, line),
             Some(LostSynonym::Missing) => BindError::new(
                 5313,
@@ -425,6 +427,7 @@ impl Binder<'_> {
             return Ok(source);
         }
         self.touched.set(true);
+        self.not_of_another("function of rows", name)?;
         let routine = self.names.function(&self.meant(name));
         if let Some(routine) = routine.filter(|r| r.kind != catalog::ModuleKind::ScalarFunction) {
             return self.table_routine(&routine, name, args, alias, columns);

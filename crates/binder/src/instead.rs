@@ -74,8 +74,8 @@ impl Binder<'_> {
             return None;
         }
         match self.table(&wanted) {
-            Some(_) => None,
-            None => self.names.view(&wanted),
+            None if self.elsewhere(&wanted).is_none() => self.names.view(&wanted),
+            _ => None,
         }
     }
 }

@@ -7,13 +7,27 @@
 
 use std::sync::Arc;
 
-use catalog::{Event, Operation};
+use catalog::{Event, Operation, TableDef};
 use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
+use crate::target::find_get;
+use crate::updatable::Mapped;
+
+/// What the source is joined with.
+struct MergeTarget {
+    table: Arc<TableDef>,
+    hints: TableHints,
+    rel: Rel,
+    scope: Vec<ScopeTable>,
+    locator: ColId,
+    old: Vec<ColId>,
+    /// What the names of a target that is no table are in the table.
+    mapped: Option<Mapped>,
+}
 
 impl Binder<'_> {
     /// A whole MERGE.
@@ -23,7 +37,8 @@ impl Binder<'_> {
         check_clauses(&merge.clauses)?;
         let database = self.database_of(&merge.target);
         self.goes_to(database.clone());
-        let (table, hints) = self.target(&merge.target)?;
+        let MergeTarget { table, hints, rel: target_rel, scope: target, locator, old, mapped } =
+            self.merge_target(merge, database)?;
         self.check_history(&table, 13562)?;
         if let Some(rule) = self.at_target(|b| b.rule_of(&table)) {
             let text = format!(
@@ -32,16 +47,10 @@ impl Binder<'_> {
             );
             return Err(BindError::new(358, 16, self.line, text));
         }
-        let (mut get, target) = self.get(table.clone(), merge.alias.as_ref(), hints)?;
-        let locator = self.new_col();
-        get.locator = Some(locator);
-        get.database = database;
-        let (hints, old) = (get.hints, get.columns.clone());
         if let ast::TableRef::Changed { change, .. } = &merge.source {
             return Err(self.misplaced(10733, change.span.line));
         }
         let source = self.table_ref(&merge.source)?;
-        let target = vec![target];
         self.check_names(&target, &source.tables)?;
 
         let present = self.new_col();
@@ -58,7 +67,6 @@ impl Binder<'_> {
         let asks = |when| merge.clauses.iter().any(|c| c.when == when);
         let inserts = asks(ast::MergeWhen::NotMatched);
         let alone = asks(ast::MergeWhen::NotMatchedBySource);
-        let target_rel = self.filtered(get)?;
         let (kind, left, right) = match (inserts, alone) {
             (true, true) => (JoinKind::Full, source_rel, target_rel),
             (true, false) => (JoinKind::Left, source_rel, target_rel),
@@ -83,11 +91,19 @@ impl Binder<'_> {
             let action = match &clause.action {
                 ast::MergeAction::Delete => MergeAction::Delete,
                 ast::MergeAction::Update(set) => MergeAction::Update(
-                    self.within(tables, |b| b.update_set(set, &table, &old, None))?,
+                    self.within(tables, |b| b.update_set(set, &table, &old, mapped.as_ref()))?,
                 ),
                 ast::MergeAction::Insert { columns, values } => {
-                    let (row, explicit) =
-                        self.within(tables, |b| b.merge_row(&table, columns, values.as_deref()))?;
+                    let ordinals = match &mapped {
+                        Some(mapped) if values.is_some() => {
+                            self.mapped_columns(&table, mapped, columns, &target[0].shown)?
+                        }
+                        _ => self.insert_columns(&table, columns)?,
+                    };
+                    let listed = !columns.is_empty();
+                    let (row, explicit) = self.within(tables, |b| {
+                        b.merge_row(&table, ordinals, listed, values.as_deref())
+                    })?;
                     explicit_identity |= explicit;
                     MergeAction::Insert(row)
                 }
@@ -113,7 +129,7 @@ impl Binder<'_> {
                         updatable: false,
                     }],
                 });
-                Some(self.output(output, &table, others, true, true)?)
+                Some(self.output(output, &table, mapped.as_ref(), others, true, true)?)
             }
         };
         let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
@@ -148,11 +164,67 @@ impl Binder<'_> {
         })
     }
 
+    /// The rows that a MERGE is about: a table's, or those of a view or common table expression over one.
+    fn merge_target(
+        &mut self,
+        merge: &ast::Merge,
+        database: Option<Arc<str>>,
+    ) -> Result<MergeTarget> {
+        let locator = self.new_col();
+        for event in [Event::Insert, Event::Update, Event::Delete] {
+            if self.instead_of(&merge.target, event)?.is_some() {
+                let what = "MERGE into a view with INSTEAD OF triggers";
+                return Err(BindError::unsupported(what, self.line));
+            }
+        }
+        let Some(mut source) = self.target_rows(&merge.target, merge.alias.as_ref())? else {
+            let (table, hints) = self.target(&merge.target)?;
+            let (mut get, scope) = self.get(table.clone(), merge.alias.as_ref(), hints)?;
+            get.locator = Some(locator);
+            get.database = database;
+            let (hints, old) = (get.hints, get.columns.clone());
+            let (rel, scope) = (self.filtered(get)?, vec![scope]);
+            return Ok(MergeTarget { table, hints, rel, scope, locator, old, mapped: None });
+        };
+        let scope = source.tables[0].clone();
+        let hints = match &merge.target {
+            ast::Target::Table { hints, .. } => crate::hints::target_hints(hints)?,
+            ast::Target::Variable(_) => TableHints::default(),
+        };
+        let mut written: Vec<String> = Vec::new();
+        for clause in &merge.clauses {
+            match &clause.action {
+                ast::MergeAction::Update(set) => {
+                    let columns = set.iter().filter_map(|item| item.column.as_ref());
+                    written.extend(columns.map(|c| c.name.value.clone()));
+                }
+                ast::MergeAction::Insert { columns, values: Some(_) } if columns.is_empty() => {
+                    written.extend(scope.columns.iter().filter_map(|c| c.name.clone()));
+                }
+                ast::MergeAction::Insert { columns, .. } => {
+                    written.extend(columns.iter().map(|c| c.value.clone()));
+                }
+                ast::MergeAction::Delete => {}
+            }
+        }
+        let written = (!written.is_empty()).then_some(&*written);
+        let (old, names) = self.through(&mut source.rel, &scope, written, locator, hints)?;
+        if self.check_option(old[0])?.is_some() {
+            let what = "MERGE into a view WITH CHECK OPTION";
+            return Err(BindError::unsupported(what, self.line));
+        }
+        let (table, hints, database) =
+            find_get(&source.rel, locator).expect("the locator was just placed");
+        self.goes_to(database);
+        let (rel, scope, mapped) = (source.rel, source.tables, Some(names));
+        Ok(MergeTarget { table, hints, rel, scope, locator, old, mapped })
+    }
+
     /// The AFTER triggers of every action that a clause names, in the order INSERT, UPDATE, DELETE.
     fn merge_fires(
         &self,
         clauses: &[ast::MergeClause],
-        table: &catalog::TableDef,
+        table: &TableDef,
         output: Option<&Output>,
     ) -> Result<Vec<Arc<Fires>>> {
         let mut out = Vec::new();
@@ -187,16 +259,16 @@ impl Binder<'_> {
     /// The row of INSERT, and whether it gives the identity column a value.
     fn merge_row(
         &mut self,
-        table: &catalog::TableDef,
-        columns: &[ast::Ident],
+        table: &TableDef,
+        ordinals: Vec<Option<usize>>,
+        listed: bool,
         values: Option<&[ast::InsertValue]>,
     ) -> Result<(Vec<Expr>, bool)> {
         let Some(values) = values else {
             let row = self.insert_row(table, &vec![None; table.columns.len()], Vec::new())?;
             return Ok((row, false));
         };
-        let ordinals = self.insert_columns(table, columns)?;
-        self.check_width(values.len(), ordinals.len(), !columns.is_empty(), (109, 110))?;
+        self.check_width(values.len(), ordinals.len(), listed, (109, 110))?;
         let mut given: Vec<Option<usize>> = vec![None; table.columns.len()];
         for (position, ordinal) in ordinals.iter().enumerate() {
             if let Some(ordinal) = ordinal {

@@ -173,6 +173,11 @@ pub trait Names {
             || self.function(name).is_some()
             || self.sequence(name).is_some()
     }
+    /// What a name of the current database stands for that is a synonym of something in another one.
+    fn stands_for(&self, name: &ObjectName) -> Option<ObjectName> {
+        let _ = name;
+        None
+    }
     /// Why a synonym of that name leads nowhere: 470, with the synonym it stands for, or 5313.
     fn lost_synonym(&self, name: &ObjectName) -> Option<LostSynonym> {
         let _ = name;

@@ -6,13 +6,16 @@ use syntax::ast;
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
+use crate::updatable::Mapped;
 
 impl Binder<'_> {
-    /// OUTPUT: `inserted` and `deleted` as tables, and what else the statement reads.
+    /// OUTPUT: `inserted` and `deleted` as tables, with the names of the target where it is no table, and what else the
+    /// statement reads.
     pub fn output(
         &mut self,
         output: &ast::Output,
         table: &TableDef,
+        mapped: Option<&Mapped>,
         mut others: Vec<ScopeTable>,
         with_inserted: bool,
         with_deleted: bool,
@@ -35,12 +38,15 @@ impl Binder<'_> {
             }
             ScopeTable { name: name.to_string(), schema: None, shown: name.to_string(), columns }
         };
-        let inserted = pseudo("inserted");
-        let deleted = pseudo("deleted");
+        let (mut inserted, mut deleted) = (pseudo("inserted"), pseudo("deleted"));
         let ids = |t: &ScopeTable| t.columns.iter().map(|c| c.id).collect::<Vec<ColId>>();
         let (inserted_ids, deleted_ids) = (ids(&inserted), ids(&deleted));
         self.note_volatile(table, &inserted_ids)?;
         self.note_volatile(table, &deleted_ids)?;
+        if let Some(mapped) = mapped {
+            inserted.columns = as_named(&inserted.columns, mapped);
+            deleted.columns = as_named(&deleted.columns, mapped);
+        }
         let mut tables = Vec::new();
         if with_inserted {
             tables.push(inserted);
@@ -208,4 +214,12 @@ impl Binder<'_> {
         }
         Ok(columns)
     }
+}
+
+/// The columns of a table as a target has them whose names come from them.
+fn as_named(columns: &[ScopeColumn], mapped: &Mapped) -> Vec<ScopeColumn> {
+    let column = |(name, ordinal): &(String, Option<usize>)| {
+        ordinal.map(|at| ScopeColumn { name: Some(name.clone()), ..columns[at].clone() })
+    };
+    mapped.iter().filter_map(column).collect()
 }

@@ -133,6 +133,7 @@ impl Binder<'_> {
             let what = "$PARTITION of another database";
             return Err(BindError::unsupported(what, line));
         }
+        self.not_of_another("partition function", &f.name)?;
         // A function that comes to be, or goes, changes what the statement is.
         self.touched.set(true);
         let found = self.names.partition_function(&f.name.name.value).ok_or_else(missing)?;

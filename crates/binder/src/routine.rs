@@ -35,6 +35,7 @@ impl Binder<'_> {
     /// A call of a scalar function by a name with a schema; 4121.
     pub fn user_function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Option<Expr>> {
         self.touched.set(true);
+        self.not_of_another("function", &f.name)?;
         let name = self.meant(&f.name);
         let Some(def) = self.names.function(&name).filter(|d| d.kind == ModuleKind::ScalarFunction)
         else {

@@ -53,17 +53,7 @@ impl Binder<'_> {
         let mut mapped = None;
         let event = if set.is_some() { Event::Update } else { Event::Delete };
         let mut instead = if from.is_empty() { self.instead_of(target, event)? } else { None };
-        let through = match target {
-            ast::Target::Table { name, .. } if from.is_empty() => {
-                let cte = name.schema.is_none().then(|| self.find_cte(&name.name.value)).flatten();
-                match cte {
-                    Some(index) => Some(self.cte(index, &name.name)?),
-                    None if self.is_view(name) => Some(self.named(name, None, &[])?),
-                    None => None,
-                }
-            }
-            _ => None,
-        };
+        let through = if from.is_empty() { self.target_rows(target, None)? } else { None };
         let (mut rel, tables, old) = if let (Some(_), Some(source)) = (&instead, &through) {
             let old = source.tables[0].columns.iter().map(|c| c.id).collect();
             (with_locator(source.rel.clone(), &source.tables, locator), source.tables.clone(), old)
@@ -304,7 +294,11 @@ fn tables_of<'r>(rel: &'r Rel, out: &mut Vec<&'r Get>) {
     }
 }
 
-fn find_get(rel: &Rel, locator: ColId) -> Option<(Arc<TableDef>, TableHints, Option<Arc<str>>)> {
+/// The table of the reading that has the locator, its hints, and the database if another one is named.
+pub(crate) fn find_get(
+    rel: &Rel,
+    locator: ColId,
+) -> Option<(Arc<TableDef>, TableHints, Option<Arc<str>>)> {
     if let Rel::Get(get) = rel
         && get.locator == Some(locator)
     {

@@ -20,8 +20,16 @@ pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(Len::N(1024));
 /// The columns of a target by their names there: ordinals of the base table, none for those that are derived.
 pub(crate) type Mapped = Vec<(String, Option<usize>)>;
 
-/// What an INSERT through a view writes: the base table, ordinals for the columns it gives, what a row must answer to.
-type InsertThrough = (Arc<TableDef>, Vec<Option<usize>>, Option<Arc<Expr>>, Option<Arc<Through>>);
+/// What an INSERT through a view or common table expression writes.
+pub(crate) struct InsertThrough {
+    pub table: Arc<TableDef>,
+    /// Of the columns that it gives, in its order.
+    pub ordinals: Vec<Option<usize>>,
+    pub mapped: Mapped,
+    /// What a row must answer to.
+    pub check: Option<Arc<Expr>>,
+    pub way: Option<Arc<Through>>,
+}
 
 /// A column of the view by name, and the reading of a base table and the column there that it comes from.
 type Traced<'a> = (Option<&'a str>, Option<(ColId, usize)>);
@@ -81,11 +89,7 @@ impl Binder<'_> {
                 ),
             ));
         }
-        let mapped = traced.iter().map(|(name, found)| {
-            let ordinal = found.filter(|(first, _)| Some(*first) == reading).map(|(_, i)| i);
-            (name.unwrap_or("").to_string(), ordinal)
-        });
-        Ok((old, mapped.collect()))
+        Ok((old, mapped(&traced, reading)))
     }
 
     /// 4406.
@@ -107,10 +111,12 @@ impl Binder<'_> {
         )
     }
 
-    /// Does a name mean a view, so that a change of it goes through?
+    /// Does a name mean a view, so that a change of it goes through? One of another database may be read alone.
     pub fn is_view(&self, name: &ast::ObjectName) -> bool {
         let wanted = self.meant(name);
-        self.table(&wanted).is_none() && self.names.view(&wanted).is_some()
+        self.elsewhere(&wanted).is_none()
+            && self.table(&wanted).is_none()
+            && self.names.view(&wanted).is_some()
     }
 
     /// What a view WITH CHECK OPTION, among those that were bound, asks of a row of the reading whose first column is
@@ -132,59 +138,110 @@ impl Binder<'_> {
         Ok(filters.into_iter().reduce(Expr::and).map(Arc::new))
     }
 
-    /// INSERT into a view; none when the target is no view.
+    /// The rows that a target stands for that is no table: a common table expression, or a view. None: it is a table.
+    pub fn target_rows(
+        &mut self,
+        target: &ast::Target,
+        alias: Option<&ast::Ident>,
+    ) -> Result<Option<Source>> {
+        let ast::Target::Table { name, .. } = target else { return Ok(None) };
+        let cte = name.schema.is_none().then(|| self.find_cte(&name.name.value)).flatten();
+        match cte {
+            Some(index) => self.cte(index, alias.unwrap_or(&name.name)).map(Some),
+            None if self.is_view(name) => self.named(name, alias, &[]).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// INSERT into a view or common table expression; none when the target is a table.
     pub fn insert_through(
         &mut self,
         target: &ast::Target,
         columns: &[ast::Ident],
     ) -> Result<Option<InsertThrough>> {
-        let ast::Target::Table { name, .. } = target else { return Ok(None) };
-        if !self.is_view(name) {
-            return Ok(None);
-        }
-        let source = self.named(name, None, &[])?;
+        let Some(source) = self.target_rows(target, None)? else { return Ok(None) };
         let Some(scope) = source.tables.first() else { return Ok(None) };
-        let mut reading: Option<ColId> = None;
-        let mut ordinals: Vec<Option<usize>> = Vec::new();
-        let mut wanted: Vec<(String, u32)> =
-            columns.iter().map(|c| (c.value.clone(), c.span.line.max(1))).collect();
-        if wanted.is_empty() {
-            let line = self.line;
-            let names = scope.columns.iter().map(|c| c.name.clone().unwrap_or_default());
-            wanted = names.map(|n| (n, line)).collect();
-        }
-        for (wanted, line) in &wanted {
-            let column = scope
-                .columns
-                .iter()
-                .find(|c| c.name.as_deref().is_some_and(|n| catalog::same_name(n, wanted)))
-                .ok_or_else(|| BindError::invalid_column(wanted, *line))?;
-            let Some((first, ordinal)) = trace(&source.rel, column.id) else {
-                return Err(self.derived_column(&scope.shown));
-            };
-            if reading.is_some_and(|known| known != first) {
-                return Err(self.several_tables(&scope.shown));
+        let traced: Vec<Traced<'_>> =
+            scope.columns.iter().map(|c| (c.name.as_deref(), trace(&source.rel, c.id))).collect();
+        // The first that is given tells the table; the others are held against it.
+        let first = match columns.first() {
+            Some(column) => {
+                let line = column.span.line.max(1);
+                let known = |(n, _): &&Traced<'_>| n.is_some_and(|n| named(n, column));
+                let found = traced.iter().find(known);
+                found.ok_or_else(|| BindError::invalid_column(&column.value, line))?.1
             }
-            reading = Some(first);
-            ordinals.push(Some(ordinal));
-        }
+            None => traced.first().and_then(|(_, found)| *found),
+        };
+        let Some((first, _)) = first else { return Err(self.derived_column(&scope.shown)) };
         let mut gets = Vec::new();
         reach(&source.rel, &mut gets);
-        let table = gets.into_iter().find(|(first, _)| Some(*first) == reading).map(|(_, t)| t);
-        let through = reading.and_then(|first| way(&source.rel, first));
-        let Some(table) = table else { return Err(self.derived_column(&scope.shown)) };
-        let database = reading.and_then(|first| database_of(&source.rel, first));
-        self.goes_to(database);
-        if columns.is_empty() {
-            // As for a table: what the engine makes is not given.
-            ordinals.retain(|o| o.is_some_and(|o| table.columns[o].is_given()));
-        }
-        let check = match reading {
-            Some(first) => self.check_option(first)?,
-            None => None,
+        let Some((_, table)) = gets.into_iter().find(|(reading, _)| *reading == first) else {
+            return Err(self.derived_column(&scope.shown));
         };
-        Ok(Some((table, ordinals, check, through)))
+        let other = |found: Option<(ColId, usize)>| found.is_some_and(|(f, _)| f != first);
+        let given = |n: Option<&str>| {
+            columns.is_empty() || columns.iter().any(|c| n.is_some_and(|n| named(n, c)))
+        };
+        if traced.iter().any(|(n, found)| given(*n) && other(*found)) {
+            return Err(self.several_tables(&scope.shown));
+        }
+        let mapped = mapped(&traced, Some(first));
+        let ordinals = self.mapped_columns(&table, &mapped, columns, &scope.shown)?;
+        let way = way(&source.rel, first);
+        let database = database_of(&source.rel, first);
+        self.goes_to(database);
+        let check = self.check_option(first)?;
+        Ok(Some(InsertThrough { table, ordinals, mapped, check, way }))
     }
+
+    /// Ordinals of the columns that an INSERT through a target gives values for, in its order; all where none is named:
+    /// 207, 264, 4406.
+    pub fn mapped_columns(
+        &self,
+        table: &TableDef,
+        mapped: &Mapped,
+        columns: &[ast::Ident],
+        shown: &str,
+    ) -> Result<Vec<Option<usize>>> {
+        if columns.is_empty() {
+            let mut ordinals = Vec::with_capacity(mapped.len());
+            for (_, ordinal) in mapped {
+                let ordinal = ordinal.ok_or_else(|| self.derived_column(shown))?;
+                // As for a table: what the engine makes is not given.
+                if table.columns[ordinal].is_given() {
+                    ordinals.push(Some(ordinal));
+                }
+            }
+            return Ok(ordinals);
+        }
+        let mut ordinals = Vec::with_capacity(columns.len());
+        for column in columns {
+            let line = column.span.line.max(1);
+            let found = mapped.iter().find(|(name, _)| named(name, column));
+            let (_, ordinal) =
+                found.ok_or_else(|| BindError::invalid_column(&column.value, line))?;
+            let ordinal = ordinal.ok_or_else(|| self.derived_column(shown))?;
+            if ordinals.contains(&Some(ordinal)) {
+                return Err(BindError::column_twice(&column.value, line));
+            }
+            ordinals.push(Some(ordinal));
+        }
+        Ok(ordinals)
+    }
+}
+
+fn named(name: &str, column: &ast::Ident) -> bool {
+    catalog::same_name(name, &column.value)
+}
+
+/// What a target's names mean in the reading whose first column is `first`.
+fn mapped(traced: &[Traced<'_>], first: Option<ColId>) -> Mapped {
+    let column = |(name, found): &Traced<'_>| {
+        let ordinal = found.filter(|(reading, _)| Some(*reading) == first).map(|(_, i)| i);
+        (name.unwrap_or("").to_string(), ordinal)
+    };
+    traced.iter().map(column).collect()
 }
 
 /// The database that the reading is of whose first column is `first`, if another one is named.

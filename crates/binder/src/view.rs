@@ -32,7 +32,8 @@ impl Binder<'_> {
         };
         self.count_unfolding(name, line)?;
         let schema = Some(definition.schema.as_ref().into());
-        let sources = self.sources.take();
+        // What is told of another database's objects would be taken for this one's.
+        let sources = self.sources.take().filter(|_| self.home.is_none());
         let bound =
             self.reached_by(definition, |b| b.in_schema(schema, |b| b.view_query(&view)))?;
         self.sources = sources;
@@ -95,6 +96,29 @@ impl Binder<'_> {
         let result = f(self);
         self.schema = around;
         result
+    }
+
+    /// Binds a view of another database: what its text names is there.
+    pub fn in_database<T>(
+        &mut self,
+        home: Option<Arc<str>>,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let around = std::mem::replace(&mut self.home, home);
+        let result = f(self);
+        self.home = around;
+        result
+    }
+
+    /// What the text of another database's view may not name yet: it would mean an object of this database.
+    pub fn not_of_another(&self, what: &str, name: impl std::fmt::Display) -> Result<()> {
+        match &self.home {
+            None => Ok(()),
+            Some(home) => {
+                let what = format!("{what} {name} in a view of another database ({home})");
+                Err(BindError::unsupported(what, self.line))
+            }
+        }
     }
 
     /// Binds the query of a view or inline function in its place.

@@ -414,7 +414,9 @@ impl Commands<'_> {
         for mention in syntax::mentions(text, &syntax::LexOptions { quoted_identifier }) {
             let name = ObjectName::from(&mention.name);
             let is_call = mention.kind == syntax::MentionKind::Procedure;
-            let elsewhere = mention.name.server.is_some() || name.database.is_some();
+            let elsewhere = mention.name.server.is_some()
+                || name.database.is_some()
+                || self.state.stands_for(&name).is_some();
             // Those of the system are there, or are looked for when they are called.
             let start = name.name.get(..3).unwrap_or_default();
             let system = start.eq_ignore_ascii_case("sp_") || start.eq_ignore_ascii_case("xp_");

@@ -370,6 +370,7 @@ impl Vm<'_> {
     /// Calls a procedure by name, the catalog's or a built-in one, with the parameters from `first` on.
     fn remote_procedure(&mut self, name: &str, params: &[RpcParam], first: usize) -> Called {
         let name = object_name(name);
+        let name = self.state.stands_for(&name).unwrap_or(name);
         let home = self.commands().enter_database_of(&name).map_err(throw)?;
         let called = self.remote_here(&name, params, first);
         self.commands().come_home(home);

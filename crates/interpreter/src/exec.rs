@@ -197,6 +197,10 @@ impl Vm<'_> {
         guarded: bool,
         called: &mut Called,
     ) -> Result<i32, Halted> {
+        // What is known is of this database.
+        let known = called.get(&self.state.names_version()).is_some();
+        let elsewhere = if known { None } else { self.state.stands_for(name) };
+        let name = elsewhere.as_ref().unwrap_or(name);
         let home = self.commands().enter_database_of(name)?;
         let away = (home.is_some(), called);
         let ended = self.call_here(name, args, caller, frame, guarded, away);

@@ -32,6 +32,8 @@ pub struct SessionNames<'a> {
     state: &'a SessionState,
     host: RefCell<&'a mut dyn Host>,
     private: Cell<bool>,
+    /// A view of another database was found.
+    foreign: Cell<bool>,
     /// Where ids are looked up that are not of the session's database.
     asked: RefCell<Option<Arc<OpenDatabase>>>,
     settings: binder::Settings,
@@ -44,6 +46,7 @@ impl<'a> SessionNames<'a> {
             state,
             host: RefCell::new(host),
             private: Cell::new(false),
+            foreign: Cell::new(false),
             asked: RefCell::new(None),
             settings,
         }
@@ -55,9 +58,13 @@ impl<'a> SessionNames<'a> {
         self
     }
 
-    /// What was bound holds for the temporary tables of now only: their generation, if any was asked for.
+    /// What was bound holds for the temporary tables of now only: their generation, if any was asked for. For once only,
+    /// where a view of another database was asked for: nobody tells when it is altered.
     pub fn private_version(&self) -> Option<u64> {
-        self.private.get().then(|| self.state.transaction.private.generation())
+        match self.foreign.get() {
+            true => Some(u64::MAX),
+            false => self.private.get().then(|| self.state.transaction.private.generation()),
+        }
     }
 
     /// The catalog in which ids are looked up, and the session's own definitions in it.
@@ -141,13 +148,19 @@ impl Names for SessionNames<'_> {
     }
 
     fn view(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
-        if !self.is_current(name) {
-            return None;
-        }
-        match self.state.find_object(name.schema.as_deref(), &name.name)? {
-            ObjectRef::Procedure(found) if found.kind == catalog::ModuleKind::View => Some(found),
-            _ => None,
-        }
+        let found = match self.is_current(name) {
+            true => self.state.find_object(name.schema.as_deref(), &name.name)?,
+            false => {
+                let other = self.host.borrow_mut().database(name.database.as_deref()?)?;
+                let scope = self.state.transaction.definitions_in(&other.engine);
+                let schema = name.schema.as_deref().filter(|schema| !schema.is_empty());
+                other.catalog.object(scope, schema, &name.name)?
+            }
+        };
+        let ObjectRef::Procedure(found) = found else { return None };
+        let view = Some(found).filter(|found| found.kind == catalog::ModuleKind::View)?;
+        self.foreign.set(self.foreign.get() || !self.is_current(name));
+        Some(view)
     }
 
     fn function(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
@@ -170,6 +183,10 @@ impl Names for SessionNames<'_> {
             }
             _ => None,
         }
+    }
+
+    fn stands_for(&self, name: &ObjectName) -> Option<ObjectName> {
+        self.state.stands_for(name)
     }
 
     fn lost_synonym(&self, name: &ObjectName) -> Option<binder::LostSynonym> {

@@ -318,6 +318,28 @@ impl SessionState {
         self.find_own(schema.as_deref(), &name).filter(|o| !is_synonym(o))
     }
 
+    /// What a name of this database stands for that is a synonym of something in another one.
+    pub fn stands_for(&self, name: &binder::ObjectName) -> Option<binder::ObjectName> {
+        use catalog::{ModuleKind, ObjectRef};
+        let is_here = |d: &str| d.eq_ignore_ascii_case(&self.database.name);
+        if name.database.as_deref().is_some_and(|d| !is_here(d)) {
+            return None;
+        }
+        let schema = name.schema.as_deref().filter(|schema| !schema.is_empty());
+        let ObjectRef::Procedure(synonym) = self.find_own(schema, &name.name)? else { return None };
+        if synonym.kind != ModuleKind::Synonym {
+            return None;
+        }
+        let parts = name_parts(&synonym.text);
+        let [database, schema, name] = &parts[..] else { return None };
+        Some(binder::ObjectName {
+            database: Some(database.clone()).filter(|d| !d.is_empty() && !is_here(d)),
+            schema: Some(schema.clone()).filter(|s| !s.is_empty()),
+            name: name.clone(),
+        })
+        .filter(|name| name.database.is_some())
+    }
+
     pub fn find_own(&self, schema: Option<&str>, name: &str) -> Option<catalog::ObjectRef> {
         let scope = self.transaction.scope();
         let catalog = &self.database.catalog;
