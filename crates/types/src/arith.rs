@@ -84,8 +84,10 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
         return Ok(concatenation(a, b));
     }
     if a.is_binary() && b.is_binary() {
-        if op != ArithOp::Add {
-            return Err(invalid(a));
+        match op {
+            ArithOp::Add => {}
+            ArithOp::Sub | ArithOp::Mod => return Err(incompatible()),
+            _ => return Err(invalid(a)),
         }
         let len = add_len(len_of(a), len_of(b), 8000);
         return Ok(SqlType::VarBinary(len));
@@ -105,7 +107,11 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
         if other.is_binary() {
             return Err(incompatible());
         }
-        return result_type(op, other, other);
+        return result_type(op, other, other).map_err(|error| match (error, other, op) {
+            (_, SqlType::Bit, ArithOp::Mul | ArithOp::Div) => invalid(a),
+            (_, SqlType::Bit, _) => incompatible(),
+            (error, ..) => error,
+        });
     }
     if a.is_binary() || b.is_binary() {
         let other = if a.is_binary() { b } else { a };
@@ -135,7 +141,7 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
     // Numbers are left.
     if a == SqlType::Bit && b == SqlType::Bit {
         return Err(match op {
-            ArithOp::Add | ArithOp::Sub => incompatible(),
+            ArithOp::Add | ArithOp::Sub | ArithOp::Mod => incompatible(),
             _ => invalid(SqlType::Bit),
         });
     }

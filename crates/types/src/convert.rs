@@ -14,7 +14,6 @@ mod numbers;
 mod xml_text;
 
 use crate::collation::{self, CodePage};
-use crate::datetime::DateTime2;
 use crate::{Bytes, Decimal, Len, SqlType, Text, TypeError, Value, format};
 pub use dates::{DateOrder, is_plain_date};
 use runtime::task::{self, Stopped, breathing, is_stopped};
@@ -104,7 +103,7 @@ pub fn check_implicit(from: SqlType, to: SqlType) -> Result<(), TypeError> {
     match conversion(from, to) {
         Conversion::Implicit => Ok(()),
         Conversion::Explicit => {
-            Err(TypeError::ImplicitNotAllowed { from: from.message_name(), to: to.message_name() })
+            Err(TypeError::ImplicitNotAllowed { from: from.name(), to: to.name() })
         }
         Conversion::None => Err(clash(from, to)),
     }
@@ -114,8 +113,8 @@ pub fn check_implicit(from: SqlType, to: SqlType) -> Result<(), TypeError> {
 pub fn check_explicit(from: SqlType, to: SqlType) -> Result<(), TypeError> {
     match conversion(from, to) {
         Conversion::None => {
-            let from = if to == SqlType::Variant { max_name(from) } else { from.message_name() };
-            Err(TypeError::ExplicitNotAllowed { from, to: to.message_name() })
+            let from = if to == SqlType::Variant { max_name(from) } else { from.name() };
+            Err(TypeError::ExplicitNotAllowed { from, to: to.name() })
         }
         _ => Ok(()),
     }
@@ -135,7 +134,7 @@ fn clash(from: SqlType, to: SqlType) -> TypeError {
     if to == SqlType::Variant {
         return TypeError::TypeClash { from: max_name(from).into(), to: to.name().into() };
     }
-    TypeError::TypeClash { from: from.message_name().into(), to: to.message_name().into() }
+    TypeError::TypeClash { from: from.name().into(), to: to.name().into() }
 }
 
 /// See [`SqlType::common_type`].
@@ -408,7 +407,7 @@ fn fit_text(
                 return Err(TypeError::NoSpace { from: from.name(), to: to.name() });
             }
             Value::Guid(_) if to.is_unicode() => {
-                return Err(TypeError::Overflow { from: "expression", to: to.name() });
+                return Err(TypeError::Overflow { from: "expression", to: "nvarchar" });
             }
             Value::Guid(_) => {
                 return Err(TypeError::NoSpace { from: "uniqueidentifier", to: "char" });
@@ -419,6 +418,9 @@ fn fit_text(
             Value::Real(f) if !to.is_unicode() => {
                 let value = numbers::shown(f64::from(*f));
                 return Err(TypeError::OverflowFloat { ty: to.name(), value });
+            }
+            _ if from.is_numeric() && to.is_unicode() => {
+                return Err(TypeError::Overflow { from: "expression", to: "nvarchar" });
             }
             _ if from.is_numeric() => {
                 let from = if from.is_integer() { "expression" } else { from.message_name() };
@@ -503,14 +505,9 @@ fn to_binary(
         Value::Money(v) => (v.to_be_bytes().to_vec(), true),
         Value::Float(v) => (v.to_bits().to_be_bytes().to_vec(), true),
         Value::Real(v) => (v.to_bits().to_be_bytes().to_vec(), true),
-        Value::DateTime(d) => ([d.days.to_be_bytes(), d.ticks.to_be_bytes()].concat(), true),
-        Value::Date(days) => (days.to_le_bytes()[..3].to_vec(), false),
-        Value::Time(t) => (t.to_le_bytes()[..5].to_vec(), false),
-        Value::DateTime2(d) => (datetime2_bytes(*d), false),
-        Value::DateTimeOffset(d) => {
-            let mut out = datetime2_bytes(d.utc);
-            out.extend_from_slice(&d.offset_minutes.to_le_bytes());
-            (out, false)
+        Value::DateTime(_) => (dates::to_bytes(value, from).unwrap_or_default(), true),
+        Value::Date(_) | Value::Time(_) | Value::DateTime2(_) | Value::DateTimeOffset(_) => {
+            (dates::to_bytes(value, from).ok_or_else(|| clash(from, to))?, false)
         }
         // Taken apart before.
         Value::Variant(_) | Value::Node(_) => return Err(clash(from, to)),
@@ -545,12 +542,6 @@ fn decimal_bytes(d: Decimal) -> Vec<u8> {
     };
     let mut out = vec![d.precision(), d.scale(), 0, (d.units() >= 0) as u8];
     out.extend_from_slice(&d.units().unsigned_abs().to_le_bytes()[..groups]);
-    out
-}
-
-fn datetime2_bytes(d: DateTime2) -> Vec<u8> {
-    let mut out = d.ticks.to_le_bytes()[..5].to_vec();
-    out.extend_from_slice(&d.days.to_le_bytes()[..3]);
     out
 }
 

@@ -35,6 +35,18 @@ const OVERFLOW: TypeError = TypeError::Overflow { from: "numeric", to: "numeric"
 /// What an operation that leaves 38 digits reports.
 const OVERFLOW_EXPRESSION: TypeError = TypeError::Overflow { from: "expression", to: "numeric" };
 
+/// Does it lie in the middle between two numbers of that scale?
+fn is_half(v: f64, scale: u8) -> bool {
+    let bits = v.to_bits();
+    let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i32, bits & ((1 << 52) - 1));
+    // Its last binary place that is set; that of a half, times ten to the scale, is the first one behind the point.
+    let (mantissa, power) = match exponent {
+        0 => (fraction, -1074),
+        _ => (fraction | 1 << 52, exponent - 1075),
+    };
+    mantissa != 0 && power + mantissa.trailing_zeros() as i32 + i32::from(scale) == -1
+}
+
 impl Decimal {
     /// 8115 when |units| does not fit the precision.
     #[inline]
@@ -89,28 +101,27 @@ impl Decimal {
         self.to_string().parse().unwrap_or(f64::NAN)
     }
 
-    /// Rounds a double into (precision, scale); `None` when it does not fit.
+    /// Rounds a double, as the binary number that it is, into (precision, scale); `None` when it does not fit.
     pub fn from_f64(v: f64, precision: u8, scale: u8) -> Option<Decimal> {
         if !v.is_finite() || v.abs() >= 1e38 {
             return None;
         }
-        // Seventeen digits say all that the double knows; the decimal text then rounds exactly.
-        let text = format!("{v:.16e}");
-        let (mantissa, exponent) = text.split_once('e')?;
-        let exponent: i32 = exponent.parse().ok()?;
-        let negative = mantissa.starts_with('-');
-        let digits: i128 =
-            mantissa.bytes().filter(u8::is_ascii_digit).fold(0, |n, b| n * 10 + (b - b'0') as i128);
-        // digits * 10^(exponent - 16), wanted in units of 10^-scale.
-        let shift = exponent - 16 + scale as i32;
-        let units = if shift >= 0 {
-            digits.checked_mul(*POW10.get(shift as usize)?)?
-        } else if shift < -38 {
-            0
-        } else {
-            div_round(digits, POW10[-shift as usize])
+        let places = usize::from(scale);
+        let text = match is_half(v, scale) {
+            // The text would round to an even digit: it is written with the half, which is then left out.
+            true => format!("{:.*}", places + 1, v.abs()),
+            false => format!("{:.*}", places, v.abs()),
         };
-        Decimal::new(if negative { -units } else { units }, precision, scale).ok()
+        let digits = match is_half(v, scale) {
+            true => &text[..text.len() - 1],
+            false => &text,
+        };
+        let digits = digits
+            .bytes()
+            .filter(u8::is_ascii_digit)
+            .try_fold(0i128, |n, b| n.checked_mul(10)?.checked_add(i128::from(b - b'0')))?;
+        let units = digits + i128::from(is_half(v, scale));
+        Decimal::new(if v < 0.0 { -units } else { units }, precision, scale).ok()
     }
 
     /// Digits with an optional sign and point, blanks around; precision and scale as written

@@ -10,6 +10,8 @@ use std::fmt;
 pub enum TypeError {
     /// 8115: arithmetic overflow converting `from` (or `expression`) to `to`.
     Overflow { from: &'static str, to: &'static str },
+    /// 8115 of a number that has more digits than numeric itself, 38, whatever the target has.
+    OverflowNumeric { from: &'static str },
     /// 220: arithmetic overflow for an integer type, with the value.
     OverflowValue { ty: &'static str, value: i64 },
     /// 232: arithmetic overflow for a type from a float, with the value as printed.
@@ -79,7 +81,7 @@ impl TypeError {
     /// SQL Server's message number.
     pub fn number(&self) -> i32 {
         match self {
-            TypeError::Overflow { .. } => 8115,
+            TypeError::Overflow { .. } | TypeError::OverflowNumeric { .. } => 8115,
             TypeError::OverflowValue { .. } => 220,
             TypeError::OverflowFloat { .. } => 232,
             TypeError::OverflowString { to: "int", .. } => 248,
@@ -121,13 +123,20 @@ impl TypeError {
     pub fn state(&self) -> u8 {
         match self {
             TypeError::Overflow { from: "IDENTITY", .. } => 1,
-            TypeError::Overflow { to: "varchar" | "nvarchar" | "char" | "nchar", .. } => 5,
+            TypeError::Overflow { from: "expression", .. } => 2,
+            TypeError::Overflow { to: "varchar" | "char", .. } => 5,
+            TypeError::OverflowNumeric { .. } => 6,
             TypeError::Overflow { from: "float" | "real", to: "numeric" | "decimal" } => 6,
             TypeError::Overflow { to: "numeric" | "decimal", .. } => 8,
+            TypeError::Overflow { to: "money" | "smallmoney", .. } => 4,
             TypeError::Overflow { .. } => 2,
             TypeError::OverflowValue { ty: "tinyint", .. } => 2,
+            TypeError::OverflowValue { ty: "smallmoney", .. } => 3,
             TypeError::OverflowFloat { ty: "tinyint", .. } => 1,
-            TypeError::OverflowFloat { ty: "smallint" | "varchar" | "char", .. } => 2,
+            TypeError::OverflowFloat {
+                ty: "smallint" | "varchar" | "char" | "money" | "smallmoney",
+                ..
+            } => 2,
             TypeError::OverflowFloat { .. } => 3,
             TypeError::OverflowString { to: "INT2", .. } => 2,
             TypeError::BadSmallDate | TypeError::NoSpace { to: "smallmoney", .. } => 3,
@@ -157,6 +166,9 @@ impl fmt::Display for TypeError {
             TypeError::Stopped(stopped) => stopped.fmt(f),
             TypeError::Overflow { from, to } => {
                 write!(f, "Arithmetic overflow error converting {from} to data type {to}.")
+            }
+            TypeError::OverflowNumeric { from } => {
+                write!(f, "Arithmetic overflow error converting {from} to data type numeric.")
             }
             TypeError::OverflowValue { ty, value } => {
                 write!(f, "Arithmetic overflow error for data type {ty}, value = {value}.")

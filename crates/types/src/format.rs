@@ -272,6 +272,8 @@ fn temporal(
             let fraction = c.fraction_text(digits, if classic { ':' } else { '.' });
             Ok(join(date, hms + &fraction) + &zone)
         }
+        // A date has no such style, where of the others it has no time.
+        14 | 114 if !has_time => Err(bad_style(style, ty)),
         14 | 114 => {
             let fraction = c.fraction_text(digits, if classic { ':' } else { '.' });
             time_only(hms + &fraction)

@@ -113,7 +113,12 @@ fn to_decimal(
     precision: u8,
     scale: u8,
 ) -> Result<Value, TypeError> {
-    let overflow = || TypeError::Overflow { from: from.message_name(), to: "numeric" };
+    let overflow = || match value {
+        Value::Decimal(d) if digits_at(*d, scale) > 38 => {
+            TypeError::OverflowNumeric { from: "numeric" }
+        }
+        _ => TypeError::Overflow { from: from.message_name(), to: "numeric" },
+    };
     let d = match value {
         Value::Decimal(d) => d.rescale(precision, scale),
         Value::Money(m) => {
@@ -130,6 +135,12 @@ fn to_decimal(
     d.map(Value::Decimal).map_err(|_| overflow())
 }
 
+/// Digits that a number has when it is written with `scale` of them behind the point.
+fn digits_at(d: Decimal, scale: u8) -> u32 {
+    let digits = d.units().unsigned_abs().checked_ilog10().map_or(0, |n| n + 1);
+    digits + u32::from(scale.saturating_sub(d.scale()))
+}
+
 fn to_money(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
     let units: Option<i64> = match value {
         Value::Money(m) => Some(*m),
@@ -140,18 +151,19 @@ fn to_money(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeErro
         }
         _ => value.as_i64().ok_or_else(|| clash(from, to))?.checked_mul(10_000),
     };
-    money(units, from, to)
+    // SQL Server words the overflow by source.
+    money(units, to).ok_or_else(|| match value {
+        Value::Money(_) => TypeError::NoSpace { from: from.name(), to: to.name() },
+        Value::Float(f) => TypeError::OverflowFloat { ty: to.name(), value: shown(*f) },
+        Value::Real(f) => TypeError::OverflowFloat { ty: to.name(), value: shown(f64::from(*f)) },
+        Value::Decimal(_) => TypeError::Overflow { from: "numeric", to: to.name() },
+        Value::Int(v) => TypeError::OverflowValue { ty: to.name(), value: i64::from(*v) },
+        _ => TypeError::Overflow { from: "expression", to: to.name() },
+    })
 }
 
-fn money(units: Option<i64>, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
-    units.filter(|u| to == SqlType::Money || i32::try_from(*u).is_ok()).map(Value::Money).ok_or(
-        match (from, to) {
-            (SqlType::Money, SqlType::SmallMoney) => {
-                TypeError::NoSpace { from: from.name(), to: to.name() }
-            }
-            _ => TypeError::Overflow { from: from.message_name(), to: to.name() },
-        },
-    )
+fn money(units: Option<i64>, to: SqlType) -> Option<Value> {
+    units.filter(|u| to == SqlType::Money || i32::try_from(*u).is_ok()).map(Value::Money)
 }
 
 fn to_float(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
@@ -231,10 +243,14 @@ fn from_text(text: &str, from: SqlType, to: SqlType) -> Result<Value, TypeError>
         }
         SqlType::Decimal { precision, scale, .. } => match Decimal::parse(trimmed) {
             None => Err(error()),
-            Some(d) => d
-                .and_then(|d| d.rescale(precision, scale))
-                .map(Value::Decimal)
-                .map_err(|_| TypeError::Overflow { from: from.name(), to: "numeric" }),
+            Some(d) => {
+                d.and_then(|d| d.rescale(precision, scale)).map(Value::Decimal).map_err(|_| {
+                    match significant_digits(trimmed) {
+                        ..=38 => TypeError::Overflow { from: from.name(), to: "numeric" },
+                        _ => TypeError::OverflowNumeric { from: from.name() },
+                    }
+                })
+            }
         },
         SqlType::Money | SqlType::SmallMoney => {
             if trimmed.is_empty() {
@@ -258,7 +274,8 @@ fn from_text(text: &str, from: SqlType, to: SqlType) -> Result<Value, TypeError>
             let d = Decimal::parse(&format!("{sign}{plain}")).ok_or(TypeError::BadMoney)?;
             let units =
                 d.and_then(|d| d.rescale(38, 4)).ok().and_then(|d| i64::try_from(d.units()).ok());
-            money(units, from, to)
+            money(units, to)
+                .ok_or_else(|| TypeError::Overflow { from: "expression", to: to.name() })
         }
         _ => {
             if trimmed.is_empty() {
@@ -273,6 +290,12 @@ fn from_text(text: &str, from: SqlType, to: SqlType) -> Result<Value, TypeError>
             float(f, to)
         }
     }
+}
+
+/// Digits of a number's text without zeros in front.
+fn significant_digits(text: &str) -> usize {
+    let digits = text.bytes().filter(u8::is_ascii_digit);
+    digits.skip_while(|b| *b == b'0').count()
 }
 
 /// (negative, digits) of an integer's text.

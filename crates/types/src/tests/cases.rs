@@ -283,7 +283,7 @@ fn conversions() {
             "error 8115: Arithmetic overflow error converting int to data type numeric.",
         ),
         ("'x'", "decimal(5,2)", 0, "error 8114: Error converting data type varchar to numeric."),
-        ("0.1::float", "decimal(20,18)", 0, "0.100000000000000010"),
+        ("0.1::float", "decimal(20,18)", 0, "0.100000000000000006"),
         ("'$1,234.56'", "money", 0, "1234.5600"),
         ("'-$5'", "money", 0, "-5.0000"),
         (
