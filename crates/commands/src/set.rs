@@ -118,7 +118,13 @@ impl Commands<'_> {
             "LOCK_TIMEOUT" => {
                 options.lock_timeout_ms = number.and_then(|ms| u64::try_from(ms).ok());
             }
-            "ROWCOUNT" => options.rowcount = number.unwrap_or(0).max(0) as u64,
+            "ROWCOUNT" => match number.and_then(|rows| u64::try_from(rows).ok()) {
+                Some(rows) => options.rowcount = rows,
+                None => {
+                    let text = "Invalid argument for SET ROWCOUNT. Must be a non-null non-negative integer.";
+                    return Err(SqlError::new(507, 16, text).with_state(2));
+                }
+            },
             "TEXTSIZE" => {
                 // -1 is all there is; 0 is the default of 4 KB.
                 options.textsize = match number.unwrap_or(-1) {

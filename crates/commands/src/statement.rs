@@ -85,7 +85,7 @@ impl Commands<'_> {
                 let text = self.value(&parts.1, frame)?;
                 let state = self.whole(&parts.2, frame)?;
                 if !(50000..=i32::MAX as i64).contains(&number) {
-                    return Err(SqlError::new(
+                    let error = SqlError::new(
                         35100,
                         16,
                         format!(
@@ -93,12 +93,19 @@ impl Commands<'_> {
                              range. Specify an error number in the valid range of 50000 to \
                              2147483647."
                         ),
-                    )
-                    .into());
+                    );
+                    return Err(error.with_state(10).into());
+                }
+                if state < 0 {
+                    let text = format!(
+                        "Invalid value {state} for state. State value must not be less than 0."
+                    );
+                    return Err(SqlError::new(2756, 16, text).into());
                 }
                 let text = text.as_str().unwrap_or("").to_string();
+                // Of the state the low byte is told.
                 return Err(SqlError::new(number as i32, 16, text)
-                    .with_state(state.clamp(0, 255) as u8)
+                    .with_state(state as u8)
                     .with_reach(Reach::Scope)
                     .into());
             }

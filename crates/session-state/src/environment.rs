@@ -293,8 +293,7 @@ impl Environment for SessionEnvironment<'_> {
                 Some(pattern) => {
                     let values: Vec<_> =
                         args[1..].iter().map(|v| (v.clone(), v.natural_type())).collect();
-                    let text = crate::format::format_message(pattern, &values);
-                    Value::str(&crate::format::cut(text))
+                    Value::str(&crate::format::message_text(pattern, &values)?)
                 }
             },
             SessionProperty => {

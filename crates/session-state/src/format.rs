@@ -22,22 +22,53 @@ pub fn cut(mut text: String) -> String {
 
 /// What RAISERROR asks of a text and its arguments before it raises it: 2748, 2787, 2786.
 pub fn check_places(text: &str, args: &[(Value, SqlType)]) -> Result<(), SqlError> {
-    let is_whole =
-        |ty| matches!(ty, SqlType::TinyInt | SqlType::SmallInt | SqlType::Int | SqlType::BigInt);
-    let is_bytes = |ty| matches!(ty, SqlType::Binary(_) | SqlType::VarBinary(_));
+    check_types(args, 4)?;
+    check_formats(text, args)
+}
+
+/// The text of FORMATMESSAGE, which tells only 2748; what else is wrong makes a text of its own.
+pub fn message_text(text: &str, args: &[(Value, SqlType)]) -> Result<String, SqlError> {
+    let used = places(text).iter().map(|place| 1 + place.stars).sum::<usize>();
+    check_types(&args[..used.min(args.len())], 2)?;
+    if text.is_empty() || check_formats(text, args).is_err() {
+        return Ok("Error: 50000, Severity: -1, State: 1. (Params:). The error is printed in terse mode because there was \
+                   error during formatting. Tracing, ETW, notifications etc are skipped.\r\n"
+            .to_owned());
+    }
+    Ok(cut(format_message(text, args)))
+}
+
+fn is_whole(ty: SqlType) -> bool {
+    matches!(ty, SqlType::TinyInt | SqlType::SmallInt | SqlType::Int | SqlType::BigInt)
+}
+
+fn is_bytes(ty: SqlType) -> bool {
+    matches!(ty, SqlType::Binary(_) | SqlType::VarBinary(_))
+}
+
+/// 2748, for a statement or a function whose first argument is parameter `first`.
+fn check_types(args: &[(Value, SqlType)], first: usize) -> Result<(), SqlError> {
     let taken = |ty: SqlType| ty.is_character() || is_whole(ty) || is_bytes(ty);
     if let Some(i) = args.iter().position(|(_, ty)| !taken(*ty)) {
-        let (name, place) = (args[i].1.name(), i + 4);
+        let (name, place) = (args[i].1.name(), i + first);
         let text = format!(
             "Cannot specify {name} data type (parameter {place}) as a substitution parameter."
         );
         return Err(SqlError::new(2748, 16, text));
     }
+    Ok(())
+}
+
+/// 2786, 2787.
+fn check_formats(text: &str, args: &[(Value, SqlType)]) -> Result<(), SqlError> {
     let mut next = 0;
     let mut fits = |kind: char, long: bool| {
         let i = next;
         next += 1;
-        let Some((_, ty)) = args.get(i) else { return Ok(()) };
+        // NULL is shown as such in any place.
+        let Some((_, ty)) = args.get(i).filter(|(value, _)| !value.is_null()) else {
+            return Ok(());
+        };
         let good = match kind {
             _ if is_bytes(*ty) => true,
             's' => ty.is_character(),
@@ -75,14 +106,10 @@ pub fn format_message(text: &str, args: &[(Value, SqlType)]) -> String {
             out.push(c);
             continue;
         }
-        let mut left = false;
-        let mut zero = false;
-        let mut plus = false;
+        let mut flags = Flags::default();
         let mut width = 0usize;
         while let Some(flag) = chars.next_if(|c| matches!(c, '-' | '0' | '+' | ' ' | '#')) {
-            left |= flag == '-';
-            zero |= flag == '0';
-            plus |= flag == '+';
+            flags.take(flag);
         }
         while let Some(digit) = chars.next_if(char::is_ascii_digit) {
             width = (width * 10 + digit as usize - '0' as usize).min(4000);
@@ -103,37 +130,56 @@ pub fn format_message(text: &str, args: &[(Value, SqlType)]) -> String {
             precision = Some(digits);
         }
         while chars.next_if(|c| matches!(c, 'l' | 'h' | 'I' | '6' | '4')).is_some() {}
-        let shown = match chars.next() {
+        let (front, shown) = match chars.next() {
             None => break,
             Some('%') => {
                 out.push('%');
                 continue;
             }
-            Some(kind) => {
-                let arg = args.next();
-                let shown = show(kind, arg);
-                let signed = matches!(kind, 'd' | 'i')
-                    && arg.is_some_and(|(value, _)| value.as_i64() >= Some(0));
-                match precision {
-                    Some(n) if kind == 's' => shown.chars().take(n).collect(),
-                    _ if plus && signed => format!("+{shown}"),
-                    _ => shown,
-                }
-            }
+            Some(kind) => show(kind, args.next(), flags, precision),
         };
-        let fill = width.saturating_sub(shown.chars().count());
-        match (left, zero) {
-            (true, _) => {
-                out.push_str(&shown);
-                out.extend(std::iter::repeat_n(' ', fill));
-            }
-            (false, zero) => {
-                out.extend(std::iter::repeat_n(if zero { '0' } else { ' ' }, fill));
-                out.push_str(&shown);
-            }
+        let fill = width.saturating_sub(front.len() + shown.chars().count());
+        // Zeros go behind the sign, and only where no precision says how many digits there are.
+        let zeros = flags.zero && !flags.left && precision.is_none();
+        if !flags.left && !zeros {
+            out.extend(std::iter::repeat_n(' ', fill));
+        }
+        out.push_str(&front);
+        if zeros {
+            out.extend(std::iter::repeat_n('0', fill));
+        }
+        out.push_str(&shown);
+        if flags.left {
+            out.extend(std::iter::repeat_n(' ', fill));
         }
     }
     out
+}
+
+/// What stands behind the percent sign.
+#[derive(Clone, Copy, Default)]
+struct Flags {
+    /// `-`: at the left of its width.
+    left: bool,
+    zero: bool,
+    /// `+`: the sign of what is positive.
+    plus: bool,
+    /// A blank in its place.
+    blank: bool,
+    /// `#`: the prefix of octal and hexadecimal digits.
+    prefix: bool,
+}
+
+impl Flags {
+    fn take(&mut self, flag: char) {
+        match flag {
+            '-' => self.left = true,
+            '0' => self.zero = true,
+            '+' => self.plus = true,
+            ' ' => self.blank = true,
+            _ => self.prefix = true,
+        }
+    }
 }
 
 /// A width or precision that is an argument.
@@ -211,22 +257,44 @@ fn places(text: &str) -> Vec<Place<'_>> {
     out
 }
 
-fn show(kind: char, arg: Option<&(Value, SqlType)>) -> String {
-    let Some((value, ty)) = arg else { return "(null)".to_string() };
+/// An argument as its place wants it: the sign or prefix, and what follows it.
+fn show(
+    kind: char,
+    arg: Option<&(Value, SqlType)>,
+    flags: Flags,
+    precision: Option<usize>,
+) -> (String, String) {
+    let Some((value, ty)) = arg.filter(|(value, _)| !value.is_null()) else {
+        return (String::new(), "(null)".to_string());
+    };
     // A negative number has as many digits as its type: all but bigint are printed as int.
     let number = match (kind, value.as_i64()) {
         ('x' | 'X' | 'o', Some(n)) if *ty != SqlType::BigInt => Some(i64::from(n as u32)),
         (_, number) => number,
     };
-    match (kind, number) {
-        (_, None) if value.is_null() => "(null)".to_string(),
-        ('x', Some(n)) => format!("{n:x}"),
-        ('X', Some(n)) => format!("{n:X}"),
-        ('o', Some(n)) => format!("{n:o}"),
-        ('u', Some(n)) => format!("{}", n as u32),
-        (_, Some(n)) => n.to_string(),
-        _ => format::to_text(value, *ty, 0).ok().flatten().unwrap_or_default(),
-    }
+    let (front, digits) = match (kind, number) {
+        ('x', Some(n)) => (if flags.prefix && n != 0 { "0x" } else { "" }, format!("{n:x}")),
+        ('X', Some(n)) => (if flags.prefix && n != 0 { "0X" } else { "" }, format!("{n:X}")),
+        ('o', Some(n)) => (if flags.prefix && n != 0 { "0" } else { "" }, format!("{n:o}")),
+        ('u', Some(n)) if *ty == SqlType::BigInt => ("", (n as u64).to_string()),
+        ('u', Some(n)) => ("", (n as u32).to_string()),
+        (_, Some(n)) => {
+            let sign = match n {
+                ..0 => "-",
+                _ if flags.plus => "+",
+                _ if flags.blank => " ",
+                _ => "",
+            };
+            (sign, n.unsigned_abs().to_string())
+        }
+        _ => {
+            let text = format::to_text(value, *ty, 0).ok().flatten().unwrap_or_default();
+            let shown = text.chars().take(precision.unwrap_or(usize::MAX)).collect();
+            return (String::new(), shown);
+        }
+    };
+    let missing = precision.unwrap_or(0).saturating_sub(digits.len());
+    (front.to_owned(), "0".repeat(missing) + &digits)
 }
 
 #[cfg(test)]

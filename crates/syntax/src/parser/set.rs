@@ -131,6 +131,9 @@ impl Parser<'_> {
         }
         let here = self.token();
         let name = self.any_word()?;
+        if name == "ROWCOUNT" && self.at_sym(Sym::Minus) {
+            return Err(self.unexpected());
+        }
         if WITH_VALUE.contains(&name.as_str()) {
             return Ok(SetOption::Value { name, value: self.set_value()? });
         }

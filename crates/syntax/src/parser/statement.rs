@@ -1,5 +1,6 @@
 //! Statements: dispatch on the first word, control flow, declarations, transactions.
 
+use super::expr::PREFIX;
 use super::*;
 
 impl Parser<'_> {
@@ -379,25 +380,78 @@ impl Parser<'_> {
         if !args {
             return Ok(StatementKind::Throw(None));
         }
-        let number = self.value()?;
+        let number = self.plain_number()?;
         self.expect_sym(Sym::Comma)?;
-        let message = self.value()?;
+        let is_text = matches!(
+            self.kind(),
+            TokenKind::String | TokenKind::NationalString | TokenKind::Variable
+        );
+        if !is_text && self.kind() != TokenKind::DoubleQuoted {
+            return Err(self.unexpected());
+        }
+        let message = self.any(PREFIX)?;
         self.expect_sym(Sym::Comma)?;
-        let state = self.value()?;
+        let state = self.plain_number()?;
         Ok(StatementKind::Throw(Some(Box::new([number, message, state]))))
+    }
+
+    /// A variable, or digits that may have a minus before them: 1080 where they are no int.
+    fn plain_number(&mut self) -> ParseResult<Expr> {
+        let minus = usize::from(self.at_sym(Sym::Minus));
+        match self.kind_ahead(minus) {
+            TokenKind::Integer | TokenKind::Decimal => {
+                let token = self.tokens[self.at + minus];
+                let text = self.token_text(token);
+                if text.parse::<i32>().is_err() {
+                    let text = format!("The integer value {text} is out of range.");
+                    return Err(self.mistake(1080, text));
+                }
+                self.any(PREFIX)
+            }
+            TokenKind::Variable if minus == 0 => self.any(PREFIX),
+            _ => {
+                self.at += minus;
+                Err(self.unexpected())
+            }
+        }
+    }
+
+    /// A variable, or a constant: of numbers one that may have a sign.
+    fn plain_value(&mut self) -> ParseResult<Expr> {
+        let sign = usize::from(self.at_sym(Sym::Minus) || self.at_sym(Sym::Plus));
+        match self.kind_ahead(sign) {
+            TokenKind::Integer | TokenKind::Decimal | TokenKind::Float | TokenKind::Money => {
+                self.any(PREFIX)
+            }
+            TokenKind::Binary
+            | TokenKind::String
+            | TokenKind::NationalString
+            | TokenKind::DoubleQuoted
+            | TokenKind::Variable
+            | TokenKind::SystemVariable
+            | TokenKind::Key(Kw::Null)
+                if sign == 0 =>
+            {
+                self.any(PREFIX)
+            }
+            _ => {
+                self.at += sign;
+                Err(self.unexpected())
+            }
+        }
     }
 
     fn raiserror(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
         self.expect_sym(Sym::LeftParen)?;
-        let message = self.value()?;
+        let message = self.plain_value()?;
         self.expect_sym(Sym::Comma)?;
-        let severity = self.value()?;
+        let severity = self.plain_value()?;
         self.expect_sym(Sym::Comma)?;
-        let state = self.value()?;
+        let state = self.plain_value()?;
         let mut args = Vec::new();
         while self.eat_sym(Sym::Comma) {
-            args.push(self.value()?);
+            args.push(self.plain_value()?);
         }
         self.expect_sym(Sym::RightParen)?;
         let mut options = Vec::new();
