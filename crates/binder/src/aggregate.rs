@@ -250,6 +250,9 @@ impl Binder<'_> {
         {
             return Err(invalid(arg.ty));
         }
+        if arg.is_null_constant() && matches!(func, AggFunc::Count | AggFunc::CountBig) {
+            return Err(invalid(arg.ty));
+        }
         match func {
             AggFunc::Count => Ok((Some(arg), SqlType::Int)),
             AggFunc::CountBig => Ok((Some(arg), SqlType::BigInt)),

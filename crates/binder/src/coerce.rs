@@ -187,11 +187,26 @@ impl Binder<'_> {
 
     /// `left op right`, with the operands converted as [`ExprKind::Arith`] promises.
     pub fn arith(&self, op: ArithOp, left: Expr, right: Expr) -> Result<Expr> {
-        let fail = |e| BindError::of_type(e, self.line);
+        // What an error names are the operands as they were written.
+        let name = |e: &Expr| match e.is_null_constant() {
+            true => "NULL",
+            false => e.ty.message_name(),
+        };
+        let (a, b) = (name(&left), name(&right));
+        let fail = |e| match e {
+            TypeError::Incompatible { op, .. } => {
+                BindError::of_type(TypeError::Incompatible { a, b, op }, self.line)
+            }
+            e => BindError::of_type(e, self.line),
+        };
         let (mut left, mut right) = (left, right);
         match (left.is_null_constant(), right.is_null_constant()) {
             (true, false) => left.ty = null_operand_type(right.ty),
             (false, true) => right.ty = null_operand_type(left.ty),
+            (true, true) if matches!(op, ArithOp::BitAnd | ArithOp::BitOr | ArithOp::BitXor) => {
+                let op = op.message_name();
+                return Err(fail(TypeError::Incompatible { a, b, op }));
+            }
             _ => {}
         }
         // A text beside a number is read as that number; beside a date, as that date.

@@ -115,6 +115,7 @@ impl Binder<'_> {
             Some(&"STATIC" | &"INSENSITIVE") => CursorKind::Static,
             Some(&"KEYSET") => CursorKind::Keyset,
             Some(&"FAST_FORWARD") => CursorKind::FastForward,
+            Some(&"DYNAMIC") => CursorKind::Dynamic,
             // SCROLL alone has all of FETCH, which a dynamic one has not.
             _ if has("SCROLL") => CursorKind::Keyset,
             _ => CursorKind::Dynamic,

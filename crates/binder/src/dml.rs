@@ -509,6 +509,35 @@ impl Binder<'_> {
         bound
     }
 
+    /// 4104 for a column of SET that another table than the target is named for.
+    fn of_target(
+        &self,
+        column: &ast::ColumnRef,
+        tables: &[ScopeTable],
+        target: Option<ColId>,
+        line: u32,
+    ) -> Result<()> {
+        let is_target = |t: &&ScopeTable| t.columns.first().map(|c| c.id) == target;
+        let Some(table) = tables.iter().find(is_target) else { return Ok(()) };
+        let good = match column.qualifier.as_slice() {
+            [] => true,
+            [.., schema, name] => {
+                let same =
+                    |s: &String| schema.value.is_empty() || catalog::same_name(s, &schema.value);
+                catalog::same_name(&table.name, &name.value)
+                    && table.schema.as_ref().is_some_and(same)
+            }
+            [name] => catalog::same_name(&table.name, &name.value),
+        };
+        if good {
+            return Ok(());
+        }
+        let parts = column.qualifier.iter().chain([&column.name]);
+        let shown = parts.map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
+        let text = format!("The multi-part identifier \"{shown}\" could not be bound.");
+        Err(BindError::new(4104, 16, line, text))
+    }
+
     pub fn update(&mut self, update: &ast::Update) -> Result<Update> {
         self.push_ctes(&update.with);
         let maxdop = self.query_hints(&update.option)?;
@@ -525,6 +554,11 @@ impl Binder<'_> {
             )?;
         self.check_history(&table, 13561)?;
         let target_column = old.first().copied();
+        for item in &update.set {
+            if let Some(column) = &item.column {
+                self.of_target(column, &tables, target_column, item.span.line.max(1))?;
+            }
+        }
         self.scopes.push(Scope { tables: tables.clone(), place: Place::Set });
         let set = self.update_set(&update.set, &table, &old, mapped.as_ref());
         self.scopes.pop();

@@ -285,9 +285,8 @@ impl Binder<'_> {
                 return Ok(source);
             }
             let (mut get, mut scope) = self.get(table, alias, hints)?;
-            if alias.is_none() {
-                scope.shown = name.to_string();
-            }
+            // Messages name the table, whatever its alias.
+            scope.shown = name.to_string();
             get.database =
                 self.elsewhere(&wanted).map(Arc::from).filter(|_| !get.table.is_private());
             self.note_database(get.database.as_deref());

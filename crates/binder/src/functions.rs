@@ -323,6 +323,10 @@ impl Binder<'_> {
                     (F::Floor | F::Ceiling, SqlType::Decimal { precision, numeric, .. }) => {
                         SqlType::Decimal { precision, scale: 0, numeric }
                     }
+                    // An angle has more places than what it is made of.
+                    (F::Degrees | F::Radians, SqlType::Decimal { scale, numeric, .. }) => {
+                        SqlType::Decimal { precision: 38, scale: scale.max(18), numeric }
+                    }
                     (_, ty) => ty,
                 };
                 call(func, vec![arg], ty)
@@ -331,9 +335,11 @@ impl Binder<'_> {
                 check(2, 3)?;
                 let arg = self.number(next(), name, line)?;
                 let ty = arg.ty;
-                let mut out = vec![arg, self.coerce(next(), INT, CastMode::Implicit)?];
-                if n == 3 {
-                    out.push(self.coerce(next(), INT, CastMode::Implicit)?);
+                let mut out = vec![arg];
+                for place in 2..=n {
+                    let digits = next();
+                    self.no_text(&digits, name, place, line)?;
+                    out.push(self.coerce(digits, INT, CastMode::Implicit)?);
                 }
                 call(F::Round, out, ty)
             }
@@ -360,7 +366,15 @@ impl Binder<'_> {
             }
             "ISDATE" => {
                 check(1, 1)?;
-                not_null(call(F::IsDate, vec![next()], INT))
+                let arg = next();
+                let taken = !arg.ty.is_temporal()
+                    || matches!(arg.ty, SqlType::DateTime | SqlType::SmallDateTime);
+                if !taken {
+                    return Err(self.bad_argument(1, arg.ty, name, line));
+                }
+                // A whole number is asked as its digits.
+                let arg = if arg.ty.is_integer() { self.text(arg)? } else { arg };
+                not_null(call(F::IsDate, vec![arg], INT))
             }
             "RAND" => {
                 check(0, 1)?;
@@ -468,11 +482,7 @@ impl Binder<'_> {
                 let unicode = out.iter().any(|e| e.ty.is_unicode());
                 let max = out.iter().any(|e| length(e.ty).is_none());
                 let like = if unicode { NAME } else { SqlType::VarChar(Len::N(1)) };
-                let ty = if name == "TRANSLATE" {
-                    var_type(like, length(out[0].ty).map(usize::from))
-                } else {
-                    var_type(like, (!max).then_some(8000))
-                };
+                let ty = var_type(like, (!max).then_some(8000));
                 call(if name == "REPLACE" { F::Replace } else { F::Translate }, out, ty)
             }
             "REPLICATE" => {
@@ -509,7 +519,13 @@ impl Binder<'_> {
             "CHARINDEX" | "PATINDEX" => {
                 let index = name == "CHARINDEX";
                 check(2, if index { 3 } else { 2 })?;
-                let mut out = vec![self.text(next())?, self.text(next())?];
+                let (wanted, searched) = (next(), next());
+                if !index && searched.is_null_constant() {
+                    let text =
+                        "Argument data type NULL is invalid for argument 2 of patindex function.";
+                    return Err(BindError::new(8116, 16, line, text));
+                }
+                let mut out = vec![self.text(wanted)?, self.text(searched)?];
                 if n == 3 {
                     out.push(self.coerce(next(), BIGINT, CastMode::Implicit)?);
                 }
@@ -540,7 +556,8 @@ impl Binder<'_> {
             "ASCII" | "UNICODE" => {
                 check(1, 1)?;
                 let arg = self.text(next())?;
-                call(if name == "ASCII" { F::Ascii } else { F::Unicode }, vec![arg], INT)
+                // NULL of a text without characters.
+                nullable(call(if name == "ASCII" { F::Ascii } else { F::Unicode }, vec![arg], INT))
             }
             "CONCAT" | "CONCAT_WS" => {
                 check(if name == "CONCAT" { 2 } else { 3 }, 254)?;
@@ -616,6 +633,16 @@ impl Binder<'_> {
             }
         };
         self.coerce(e, to, CastMode::Implicit)
+    }
+}
+
+impl Binder<'_> {
+    /// 8116 for a text where a function takes nothing but a number.
+    pub(super) fn no_text(&self, arg: &Expr, name: &str, place: usize, line: u32) -> Result<()> {
+        match arg.ty.is_character() {
+            true => Err(self.bad_argument(place, arg.ty, name, line)),
+            false => Ok(()),
+        }
     }
 }
 

@@ -193,7 +193,9 @@ impl Binder<'_> {
         let from_columns: HashSet<ColId> =
             source.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.id)).collect();
         self.scopes.push(Scope::of(source.tables));
-        self.selects.push(SelectState::new(self.scopes.len()));
+        let mut state = SelectState::new(self.scopes.len());
+        state.unnumbered = crate::sequence::unnumbered(select, query);
+        self.selects.push(state);
         let result = self.select_in_scope(select, query, source.rel, &from_columns, browsing);
         self.selects.pop();
         let scope = self.scopes.pop();
@@ -453,7 +455,8 @@ impl Binder<'_> {
                     15,
                     self.line,
                     "A TOP can not be used in the same query or sub-query as a OFFSET.",
-                ));
+                )
+                .with_state(2));
             }
             if top.with_ties && sort.is_empty() {
                 return Err(BindError::new(
@@ -762,7 +765,7 @@ enum Key {
 }
 
 /// Literals, and what operators make of them: nothing to order by (408).
-fn is_constant(e: &ast::Expr) -> bool {
+pub(crate) fn is_constant(e: &ast::Expr) -> bool {
     match &e.kind {
         ast::ExprKind::Literal(_) => true,
         ast::ExprKind::Unary { expr, .. } => is_constant(expr),

@@ -10,7 +10,7 @@ use crate::ir::*;
 use crate::names::ObjectName;
 
 impl Binder<'_> {
-    /// The next number of a sequence: 208, 11719, 11720.
+    /// The next number of a sequence: 208, 11719, 11720, 11721, 11723, 11739.
     pub fn next_value(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
         let [ast::Expr { kind: ast::ExprKind::Column(c), .. }] = f.args.as_slice() else {
             return Err(BindError::new(102, 15, line, "Incorrect syntax near 'NEXT VALUE FOR'."));
@@ -42,6 +42,9 @@ impl Binder<'_> {
                  BY clauses.",
             ));
         }
+        if let Some((number, text)) = self.selects.last().and_then(|s| s.unnumbered) {
+            return Err(BindError::new(number, 15, line, text));
+        }
         self.touched.set(true);
         let found = self.names.sequence(&name);
         let ty = found.as_ref().and_then(|f| f.sequence.as_ref()?.sql_type());
@@ -51,6 +54,32 @@ impl Binder<'_> {
         let kind = ExprKind::Func { func: FuncId::NextValue(found.object_id), args: Vec::new() };
         Ok(Expr::new(kind, ty, false))
     }
+}
+
+/// What a SELECT has that NEXT VALUE FOR cannot stand beside: its rows would be numbered before they are put together, or
+/// in no order. `query` is none for a side of a set operation.
+pub(crate) fn unnumbered(
+    select: &ast::Select,
+    query: Option<&ast::Query>,
+) -> Option<(i32, &'static str)> {
+    if select.distinct || query.is_none() {
+        return Some((
+            11721,
+            "NEXT VALUE FOR function cannot be used directly in a statement that uses a DISTINCT, UNION, UNION ALL, \
+             EXCEPT or INTERSECT operator.",
+        ));
+    }
+    if select.top.is_some() || query.is_some_and(|query| query.offset.is_some()) {
+        return Some((
+            11739,
+            "NEXT VALUE FOR function cannot be used if ROWCOUNT option has been set, or the query contains TOP or OFFSET.",
+        ));
+    }
+    query.is_some_and(|query| !query.order_by.is_empty()).then_some((
+        11723,
+        "NEXT VALUE FOR function cannot be used directly in a statement that contains an ORDER BY clause unless the OVER \
+         clause is specified.",
+    ))
 }
 
 /// The expressions of one row, in the order of their evaluation: after the first NEXT VALUE FOR of a sequence the others

@@ -720,5 +720,4 @@ pub(crate) fn already_declared(name: &str, line: u32) -> BindError {
              within a query batch or stored procedure."
         ),
     )
-    .with_state(2)
 }

@@ -320,8 +320,11 @@ impl Binder<'_> {
         let mut order = Vec::with_capacity(items.len());
         for item in items {
             let (number, what) = match &item.expr.kind {
-                ast::ExprKind::Literal(ast::Literal::Int(_)) => (5308, "integer indices"),
-                ast::ExprKind::Literal(_) => (5309, "constants"),
+                // What operators make of literals is a constant too; a whole number from 1 on would be an index.
+                _ if crate::select::is_constant(&item.expr) => match whole_constant(&item.expr) {
+                    Some(1..) => (5308, "integer indices"),
+                    _ => (5309, "constants"),
+                },
                 _ => {
                     let expr = self.expr(&item.expr)?;
                     self.ordered(&expr, "ORDER BY")?;
@@ -407,12 +410,9 @@ impl Binder<'_> {
             || (!over.order_by.is_empty() && !base.order_by.is_empty())
             || (over.frame.is_some() && base.frame.is_some());
         if twice {
-            return Err(BindError::new(
-                4123,
-                15,
-                line,
-                "Window element in OVER clause can not also be specified in WINDOW clause.",
-            ));
+            let text = "Window element in OVER clause can not also be specified in WINDOW clause.";
+            let state = if base.frame.is_some() { 2 } else { 3 };
+            return Err(BindError::new(4123, 15, line, text).with_state(state));
         }
         let either = |own: &Vec<ast::OrderItem>, base: Vec<ast::OrderItem>| match own.is_empty() {
             true => base,
@@ -442,6 +442,28 @@ impl Binder<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The int that operators make of literals.
+fn whole_constant(e: &ast::Expr) -> Option<i32> {
+    match &e.kind {
+        ast::ExprKind::Literal(ast::Literal::Int(n)) => Some(*n),
+        ast::ExprKind::Unary { op: ast::UnaryOp::Plus, expr } => whole_constant(expr),
+        ast::ExprKind::Unary { op: ast::UnaryOp::Minus, expr } => {
+            whole_constant(expr)?.checked_neg()
+        }
+        ast::ExprKind::Binary { op, left, right } => {
+            let (left, right) = (whole_constant(left)?, whole_constant(right)?);
+            match op {
+                ast::BinaryOp::Add => left.checked_add(right),
+                ast::BinaryOp::Sub => left.checked_sub(right),
+                ast::BinaryOp::Mul => left.checked_mul(right),
+                ast::BinaryOp::Div => left.checked_div(right),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

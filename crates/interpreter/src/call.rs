@@ -16,7 +16,7 @@ use crate::cache::{Prepared, Setting, Slot, TEXT_BYTES_MAX, hash_text};
 use crate::code::Code;
 use crate::compile::compile;
 use crate::exec::object_name;
-use crate::mistakes::first_mistake;
+use crate::mistakes::{first_mistake, of_module};
 use crate::plan::CodeState;
 use crate::plan_cache::{Key, SessionPlan, What};
 use crate::rpc::{Rpc, RpcName, RpcParam, RpcValue, well_known};
@@ -599,13 +599,24 @@ impl Vm<'_> {
         undeclared: &[String],
     ) -> Result<(Code, bool), SqlError> {
         let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
+        self.compile_read(text, declarations, undeclared, &options)
+            .map_err(|error| of_module(error, text, &options))
+    }
+
+    fn compile_read(
+        &mut self,
+        text: &str,
+        declarations: Option<&str>,
+        undeclared: &[String],
+        options: &LexOptions,
+    ) -> Result<(Code, bool), SqlError> {
         let parameters = match declarations {
             Some(declarations) => {
-                syntax::parse_parameters(declarations, &options).map_err(first_mistake)?
+                syntax::parse_parameters(declarations, options).map_err(first_mistake)?
             }
             None => Vec::new(),
         };
-        let batch = syntax::parse_batch(text, &options).map_err(first_mistake)?;
+        let batch = syntax::parse_batch(text, options).map_err(first_mistake)?;
         telemetry::counters::add(telemetry::Counter::Compilations, 1);
         let names = SessionNames::new(self.state, self.host);
         let program = binder::bind_undeclared(&parameters, undeclared, &batch, text, &names)

@@ -464,17 +464,26 @@ impl Vm<'_> {
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
         let Some(cursor) = self.programs.cursors.all.get_mut(&id) else { return Ok(()) };
+        // A FETCH that fails is one that found nothing.
+        self.programs.cursors.fetch_status = -1;
         if cursor.rows.is_none() {
-            return Err(not_open());
+            return Err(not_open().with_state(2));
         }
         let word = match motion {
             Motion::Next => None,
-            Motion::Prior => Some("PREVIOUS"),
-            Motion::First => Some("FIRST"),
-            Motion::Last => Some("LAST"),
-            Motion::Absolute(_) => Some("ABSOLUTE"),
-            Motion::Relative(_) => Some("RELATIVE"),
+            Motion::Prior => Some("prior"),
+            Motion::First => Some("first"),
+            Motion::Last => Some("last"),
+            Motion::Absolute(_) => Some("absolute"),
+            Motion::Relative(_) => Some("relative"),
         };
+        if matches!(motion, Motion::Absolute(_))
+            && cursor.def.scroll
+            && cursor.def.kind == CursorKind::Dynamic
+        {
+            let text = "The fetch type Absolute cannot be used with dynamic cursors.";
+            return Err(SqlError::new(16925, 16, text));
+        }
         if let Some(word) = word.filter(|_| !cursor.def.scroll) {
             return Err(SqlError::new(
                 16911,

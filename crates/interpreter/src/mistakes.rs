@@ -7,6 +7,20 @@ pub(crate) fn first_mistake(errors: Vec<syntax::SyntaxError>) -> SqlError {
     errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
 }
 
+/// What is wrong with a module that is being made, or keeps it from being made, carries its name.
+#[cold]
+pub(crate) fn of_module(mut error: SqlError, text: &str, options: &syntax::LexOptions) -> SqlError {
+    if error.procedure.is_some() {
+        return error;
+    }
+    let Some(name) = syntax::created_module(text, options) else { return error };
+    for message in error.ahead.iter_mut().flat_map(|ahead| ahead.iter_mut()) {
+        message.procedure.get_or_insert_with(|| name.clone());
+    }
+    error.procedure = Some(name);
+    error
+}
+
 /// A syntax error as the client sees it.
 fn syntax_error(error: &syntax::SyntaxError) -> SqlError {
     let mut converted = SqlError::new(error.number, error.severity(), error.message.clone())

@@ -298,6 +298,11 @@ impl Vm<'_> {
             error.procedure = code.name.clone();
             // A DDL trigger has none.
             error.schema = code.program.schema.clone().filter(|_| code.object_id != 0);
+            if code.name.is_none() && code.statements.len() == 1 {
+                let quoted_identifier = self.state.options.quoted_identifier;
+                let options = syntax::LexOptions { quoted_identifier };
+                error = crate::mistakes::of_module(error, &code.program.text, &options);
+            }
         }
         self.name_victim(&mut error);
         // ANSI_WARNINGS OFF and ARITHABORT ON: what cannot be calculated ends the batch.

@@ -53,6 +53,12 @@ pub fn parse_batch(text: &str, options: &LexOptions) -> Result<ast::Batch, Vec<S
     parser::batch(text, options).map_err(|error| vec![*error])
 }
 
+/// The name of the module that a batch makes or alters, without its schema: what is wrong with the batch, its syntax too,
+/// is told as of that module.
+pub fn created_module(text: &str, options: &LexOptions) -> Option<String> {
+    parser::created_module(text, options)
+}
+
 /// The batch with parameters in place of its constants, where it is one simple statement: see [`Simple`].
 pub fn parameterise(text: &str, options: &LexOptions) -> Option<Simple> {
     parser::simple::simple(text, options)

@@ -26,6 +26,7 @@ mod login;
 mod merge;
 mod methods;
 mod module;
+mod odbc;
 mod partition;
 mod pivot;
 mod policy;
@@ -63,6 +64,23 @@ pub(crate) fn batch(text: &str, options: &LexOptions) -> ParseResult<Batch> {
     let mut parser = Parser::new(text, options)?;
     let statements = parser.statements_until(|parser| parser.at_end())?;
     Ok(Batch { statements })
+}
+
+/// The name of the module that a batch makes or alters, the last part of it: told even of a batch that cannot be read.
+pub(crate) fn created_module(text: &str, options: &LexOptions) -> Option<String> {
+    let mut parser = Parser::new(text, options).ok()?;
+    if parser.eat_kw(Kw::Create) {
+        if parser.eat_kw(Kw::Or) && !parser.eat_kw(Kw::Alter) {
+            return None;
+        }
+    } else if !parser.eat_kw(Kw::Alter) {
+        return None;
+    }
+    const MODULES: &[&str] = &["PROC", "PROCEDURE", "VIEW", "FUNCTION", "TRIGGER"];
+    if !MODULES.iter().any(|word| parser.eat_word(word)) {
+        return None;
+    }
+    parser.object_name().ok().map(|name| name.name.value)
 }
 
 /// Reads declarations of parameters and nothing after them.

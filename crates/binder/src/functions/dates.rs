@@ -55,6 +55,7 @@ impl Binder<'_> {
         }
         if name == "DATEADD" {
             let number = self.expr(&f.args[1])?;
+            self.no_text(&number, name, 2, line)?;
             // Fractions are cut, as SQL Server does; the rest must fit int.
             let number = self.coerce(number, INT, CastMode::Implicit)?;
             let date = self.expr(&f.args[2])?;

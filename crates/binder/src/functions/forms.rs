@@ -300,15 +300,16 @@ impl Binder<'_> {
     }
 
     /// 8116.
-    pub(super) fn bad_argument(&self, i: u8, ty: SqlType, name: &str, line: u32) -> BindError {
+    pub(super) fn bad_argument(&self, i: usize, ty: SqlType, name: &str, line: u32) -> BindError {
+        // An operator keeps its letters.
+        let shown = if name.contains(' ') { name.to_owned() } else { name.to_lowercase() };
         BindError::new(
             8116,
             16,
             line,
             format!(
-                "Argument data type {} is invalid for argument {i} of {} function.",
+                "Argument data type {} is invalid for argument {i} of {shown} function.",
                 ty.message_name(),
-                name.to_lowercase()
             ),
         )
     }

@@ -45,6 +45,13 @@ fn parts(v: &[Value], ty: SqlType) -> Result<Value, SqlError> {
                 ty.name()
             ),
         )
+        .with_state(match ty {
+            SqlType::Time(_) => 2,
+            SqlType::DateTime => 3,
+            SqlType::SmallDateTime => 4,
+            SqlType::DateTime2(_) => 5,
+            _ => 6,
+        })
     };
     let clock = |h: i64, m: i64, s: i64| {
         let good = (0..24).contains(&h) && (0..60).contains(&m) && (0..60).contains(&s);

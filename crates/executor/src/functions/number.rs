@@ -4,7 +4,7 @@ use super::{float, int};
 use crate::cx::Cx;
 use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
-use types::{Decimal, SqlType, Value, convert};
+use types::{Decimal, SqlType, TypeError, Value, convert};
 
 pub(super) fn call(
     func: FuncId,
@@ -46,10 +46,17 @@ pub(super) fn call(
             Ok(Value::binary(&bytes))
         }
         Abs | Sign | Floor | Ceiling | Round => exact(func, v, ty),
-        Power => float(real(&v[0]).powf(real(&v[1])), ty),
-        Square => float(real(&v[0]).powi(2), ty),
+        Power => {
+            let (base, exponent) = (real(&v[0]), real(&v[1]));
+            if base == 0.0 && exponent < 0.0 {
+                return Err(TypeError::DivideByZero.into());
+            }
+            let power = base.powf(exponent);
+            if power.is_infinite() { Err(past_float()) } else { float(power, ty) }
+        }
+        Square => within(real(&v[0]).powi(2), ty),
         Sqrt => float(real(&v[0]).sqrt(), ty),
-        Exp => float(real(&v[0]).exp(), ty),
+        Exp => within(real(&v[0]).exp(), ty),
         Log => match v.get(1) {
             Some(base) => float(real(&v[0]).log(real(base)), ty),
             None => float(real(&v[0]).ln(), ty),
@@ -62,10 +69,30 @@ pub(super) fn call(
         Asin => float(real(&v[0]).asin(), ty),
         Acos => float(real(&v[0]).acos(), ty),
         Atan => float(real(&v[0]).atan(), ty),
+        // The origin has no direction.
+        Atn2 if real(&v[0]) == 0.0 && real(&v[1]) == 0.0 => float(f64::NAN, ty),
         Atn2 => float(real(&v[0]).atan2(real(&v[1])), ty),
-        Degrees => float(real(&v[0]).to_degrees(), ty),
-        Radians => float(real(&v[0]).to_radians(), ty),
+        Degrees => angle(real(&v[0]) * 180.0 / std::f64::consts::PI, ty),
+        Radians => angle(real(&v[0]) / 180.0 * std::f64::consts::PI, ty),
         other => stdx::fatal!("{other:?} is no function of numbers"),
+    }
+}
+
+/// A result that is infinite only because a float does not hold it: 8115.
+fn within(value: f64, ty: SqlType) -> Result<Value, SqlError> {
+    if value.is_infinite() { Err(past_float()) } else { float(value, ty) }
+}
+
+fn past_float() -> SqlError {
+    TypeError::Overflow { from: "expression", to: "float" }.into()
+}
+
+/// DEGREES and RADIANS: a whole number is cut, and one that does not fit is an overflow like any other.
+fn angle(value: f64, ty: SqlType) -> Result<Value, SqlError> {
+    let overflow = || TypeError::Overflow { from: "expression", to: ty.name() }.into();
+    match ty.is_integer() {
+        true => float(value, ty).map_err(|_| overflow()),
+        false => within(value, ty),
     }
 }
 
@@ -111,14 +138,15 @@ fn exact(func: FuncId, v: &[Value], ty: SqlType) -> Result<Value, SqlError> {
             } else {
                 units * pow10(wanted as i64 - scale)
             };
-            Ok(Value::Decimal(Decimal::new(units, precision, wanted)?))
+            let past = |_| TypeError::Overflow { from: "expression", to: "numeric" };
+            Ok(Value::Decimal(Decimal::new(units, precision, wanted).map_err(past)?))
         }
         Value::Money(_) => i64::try_from(units)
             .map(Value::Money)
-            .map_err(|_| types::TypeError::Overflow { from: "money", to: "money" }.into()),
+            .map_err(|_| TypeError::Overflow { from: "expression", to: "money" }.into()),
         _ => match i64::try_from(units) {
             Ok(whole) => int(whole, ty),
-            Err(_) => Err(types::TypeError::Overflow { from: "expression", to: "bigint" }.into()),
+            Err(_) => Err(TypeError::Overflow { from: "expression", to: "bigint" }.into()),
         },
     }
 }

@@ -12,7 +12,7 @@ impl Parser<'_> {
             return Ok(StatementKind::Rare(Box::new(bulk)));
         }
         self.expect_kw(Kw::Insert)?;
-        let top = self.top()?;
+        let top = self.top_of_change()?;
         self.eat_kw(Kw::Into);
         let target = self.target()?;
         let columns = if self.at_sym(Sym::LeftParen) && !self.query_in_parens() {
@@ -106,7 +106,7 @@ impl Parser<'_> {
         if self.at_kw(Kw::Statistics) {
             return self.update_statistics();
         }
-        let top = self.top()?;
+        let top = self.top_of_change()?;
         let target = self.target()?;
         self.expect_kw(Kw::Set)?;
         let set = self.comma_list(Self::set_item)?;
@@ -207,7 +207,7 @@ impl Parser<'_> {
 
     pub(super) fn delete(&mut self, with: Vec<Cte>) -> ParseResult<StatementKind> {
         self.expect_kw(Kw::Delete)?;
-        let top = self.top()?;
+        let top = self.top_of_change()?;
         self.eat_kw(Kw::From);
         let target = self.target()?;
         let output = self.output()?;

@@ -23,7 +23,7 @@ impl Parser<'_> {
     #[inline(never)]
     pub(super) fn merge_unended(&mut self, with: Vec<Cte>) -> ParseResult<StatementKind> {
         self.expect_kw(Kw::Merge)?;
-        let top = self.top()?;
+        let top = self.top_of_change()?;
         self.eat_kw(Kw::Into);
         let target = self.target()?;
         let alias = if self.at_word("USING") { None } else { self.alias()? };

@@ -34,10 +34,12 @@ impl Parser<'_> {
         if self.at_kw(Kw::Order) {
             query.order_by = self.order_by()?;
             // `FETCH NEXT FROM c` is the next statement.
-            if self.at_kw(Kw::Fetch) && self.word_ahead(1, "NEXT") && !self.word_ahead(2, "FROM") {
-                return Err(
-                    self.mistake(153, "Invalid usage of the option next in the FETCH statement.")
-                );
+            let fetches = self.at_kw(Kw::Fetch)
+                && (self.word_ahead(1, "NEXT") || self.word_ahead(1, "FIRST"));
+            if fetches && !self.word_ahead(2, "FROM") {
+                let option = self.tokens.get(self.at + 1).map_or("", |t| self.token_text(*t));
+                let text = format!("Invalid usage of the option {option} in the FETCH statement.");
+                return Err(self.mistake(153, text));
             }
             if self.at_word("OFFSET") {
                 self.at += 1;
@@ -295,6 +297,15 @@ impl Parser<'_> {
             return Err(self.unexpected());
         };
         self.top_rest(count)
+    }
+
+    /// TOP of a change: its count stands in parentheses.
+    pub(super) fn top_of_change(&mut self) -> ParseResult<Option<Top>> {
+        if self.at_kw(Kw::Top) && self.kind_ahead(1) != TokenKind::Symbol(Sym::LeftParen) {
+            self.at += 1;
+            return Err(self.unexpected());
+        }
+        self.top()
     }
 
     /// `[PERCENT] [WITH TIES]`

@@ -77,16 +77,7 @@ impl Parser<'_> {
                 let ty = TypeName { name: name.into(), schema: None, args, span };
                 self.conversion(expr, ty)
             }
-            "FN" => {
-                let value = self.nested(1, Self::value)?;
-                match value.kind {
-                    ExprKind::Function(mut call) => {
-                        odbc_name(&mut call.name.name.value);
-                        ExprKind::Function(call)
-                    }
-                    kind => kind,
-                }
-            }
+            "FN" => self.nested(1, Self::odbc_function)?,
             // What a driver would have made of it: the password of sp_setapprole.
             "ENCRYPT" => {
                 let value = self.string()?;
@@ -388,22 +379,5 @@ impl Parser<'_> {
             return Ok(true);
         }
         Ok(false)
-    }
-}
-
-/// ODBC's names of functions that SQL Server has under another.
-fn odbc_name(name: &mut String) {
-    const NAMES: &[(&str, &str)] = &[
-        ("NOW", "GETDATE"),
-        ("UCASE", "UPPER"),
-        ("LCASE", "LOWER"),
-        ("LENGTH", "LEN"),
-        ("IFNULL", "ISNULL"),
-        ("DAYOFMONTH", "DAY"),
-        ("USER", "USER_NAME"),
-        ("DATABASE", "DB_NAME"),
-    ];
-    if let Some((_, ours)) = NAMES.iter().find(|(odbc, _)| odbc.eq_ignore_ascii_case(name)) {
-        *name = (*ours).to_owned();
     }
 }
