@@ -10,6 +10,8 @@
 //! - A bucket's word has, above the pointer, a bit for each kind of key that came into the chain ([`Hash::mark`]): where a
 //!   key's bit is not set no row need be looked at, and most keys that are inserted are new. It changes with the head, by
 //!   the same swap, so who takes a row in has the bits of all that are there. Bits of rows that are gone may stay.
+//! - Keys that differ in the last three bits alone lie in neighbouring buckets, one line of the caches: rows that come in
+//!   the order of their numbers find the bucket there seven times of eight. See [`hash`].
 //! - Rows are taken out by one thread at a time (the cleaner). It stores the link in front, which nobody else changes,
 //!   unless that is the head, which it swaps. `next` of a row that is out stays, so a reader who stands on it goes on;
 //!   what it leads to may be out too, but was taken out later than the reader began, and so lives.
@@ -224,6 +226,10 @@ fn marked(row: *mut Row, marks: usize) -> *mut Row {
 }
 
 /// Spreads keys; the seed keeps others from choosing keys that meet.
+///
+/// The low bits of a key's last byte ([`NEAR`]) are no part of what is mixed, and change the low bits of the result: eight
+/// numbers in a row have the eight buckets of one line, in an order that depends on the rest of the key. So buckets fill
+/// as evenly as by any hash, whatever the keys: of two keys that differ elsewhere, line and place are both drawn anew.
 #[inline]
 fn hash(key: &[u8], seed: u64) -> u64 {
     const A: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -232,13 +238,77 @@ fn hash(key: &[u8], seed: u64) -> u64 {
         let wide = u128::from(h ^ word ^ A) * u128::from(word ^ h.rotate_left(32) ^ B);
         (wide as u64) ^ ((wide >> 64) as u64)
     };
-    let mut chunks = key.chunks_exact(8);
+    let near = u64::from(key.last().map_or(0, |last| last & NEAR));
+    // Of words that are read with their first byte lowest, the key's last byte.
+    let without = |word: u64, bytes: usize| word & !(u64::from(NEAR) << (8 * (bytes - 1)));
     let mut h = seed ^ key.len() as u64;
-    for chunk in &mut chunks {
-        h = mix(h, chunk.try_into().map_or(0, u64::from_le_bytes));
+    let (words, rest) = key.as_chunks::<8>();
+    match (words, rest) {
+        ([first @ .., last], []) => {
+            h = first.iter().fold(h, |h, word| mix(h, u64::from_le_bytes(*word)));
+            h = mix(h, without(u64::from_le_bytes(*last), 8));
+        }
+        (words, rest) => {
+            h = words.iter().fold(h, |h, word| mix(h, u64::from_le_bytes(*word)));
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            h = mix(h, without(u64::from_le_bytes(last), rest.len().max(1)));
+        }
     }
-    let mut last = [0; 8];
-    let rest = chunks.remainder();
-    last[..rest.len()].copy_from_slice(rest);
-    mix(mix(h, u64::from_le_bytes(last)), seed)
+    mix(h, seed) ^ near
+}
+
+/// Bits of a key's last byte that choose one of the buckets of a line.
+const NEAR: u8 = 7;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// How many rows the buckets have, of keys of so many bytes.
+    fn chains(buckets: usize, keys: impl Iterator<Item = Vec<u8>>) -> Vec<u32> {
+        let index = HashIndex::new(buckets, false, 0x1234_5678_9ABC_DEF1);
+        let mut all = vec![0; buckets];
+        for key in keys {
+            all[index.place_of(index.hash(&key))] += 1;
+        }
+        all
+    }
+
+    #[test]
+    fn neighbours_lie_in_one_line_and_never_in_one_bucket() {
+        let index = HashIndex::new(1 << 16, false, 7);
+        for from in (0..8000u64).step_by(8) {
+            let places: Vec<usize> =
+                (from..from + 8).map(|n| index.place_of(index.hash(&n.to_be_bytes()))).collect();
+            let lines: Vec<usize> = places.iter().map(|place| place / 8).collect();
+            assert!(lines.iter().all(|line| *line == lines[0]), "{places:?}");
+            let mut distinct = places.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), 8);
+        }
+    }
+
+    #[test]
+    fn buckets_fill_evenly_whatever_the_keys() {
+        const N: u64 = 1 << 16;
+        type Keys = fn(u64) -> Vec<u8>;
+        let kinds: [(&str, Keys); 6] = [
+            ("in a row", |n| n.to_be_bytes().to_vec()),
+            ("every eighth", |n| (8 * n).to_be_bytes().to_vec()),
+            ("every 4096th", |n| (n << 12).to_be_bytes().to_vec()),
+            ("four bytes", |n| (n as u32).to_be_bytes().to_vec()),
+            ("texts", |n| format!("customer {n:08}\0").into_bytes()),
+            ("nine bytes", |n| [&[1], &n.to_be_bytes()[..]].concat()),
+        ];
+        for (name, key) in kinds {
+            let all = chains(N as usize, (0..N).map(key));
+            // As many rows as buckets: by chance alone 36.8% of them are empty, and the longest chain has 8 or so.
+            let empty = all.iter().filter(|rows| **rows == 0).count() as f64 / N as f64;
+            let longest = all.iter().max().copied().unwrap_or(0);
+            assert!((0.33..0.40).contains(&empty), "{name}: {empty} are empty");
+            assert!(longest <= 14, "{name}: {longest}");
+        }
+    }
 }
