@@ -163,6 +163,14 @@ impl Tree {
     pub fn is_memory(&self) -> bool {
         self.memory().is_some()
     }
+
+    /// A key is about to be looked for or inserted: of a tree in memory the way there begins to come into the caches.
+    #[inline]
+    pub fn prefetch(&self, key: &[u8]) {
+        if let Some(memory) = self.memory() {
+            memory.table.prefetch(key);
+        }
+    }
 }
 
 impl Database {

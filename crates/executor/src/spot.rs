@@ -139,6 +139,7 @@ impl Spot {
             }
             key::encode_part(part, &value, &mut self.key_bytes);
         }
+        self.tree.prefetch(&self.key_bytes);
         Ok(true)
     }
 

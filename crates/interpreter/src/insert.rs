@@ -224,6 +224,7 @@ impl FastInsert {
                 self.key_bytes.extend_from_slice(&id.to_be_bytes());
             }
         }
+        self.tree.prefetch(&self.key_bytes);
         Ok(())
     }
 

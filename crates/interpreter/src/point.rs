@@ -209,6 +209,7 @@ impl FastPoint {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a read without a transaction");
         };
+        self.tree.prefetch(&self.key_bytes);
         self.tree.note_use(engine::Use::Seek);
         let found = txn
             .get(&self.tree, &self.key_bytes, &mut self.row)

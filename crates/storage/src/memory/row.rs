@@ -112,6 +112,13 @@ impl Row {
         unsafe { newest.as_ref() }
     }
 
+    /// Whether a version is on top, and there is none before it.
+    #[cfg(not(loom))]
+    #[inline]
+    pub fn is_alone(&self, version: &Version) -> bool {
+        std::ptr::eq(self.newest.load(Acquire).cast_const(), version) && !version.has_older()
+    }
+
     #[inline]
     pub fn is_dead(&self) -> bool {
         self.newest.load(Acquire).addr() & DEAD != 0

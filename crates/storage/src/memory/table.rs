@@ -159,6 +159,13 @@ impl Table {
         }
     }
 
+    /// A key is about to be looked for or inserted: what it takes to get there begins to come. For who has something
+    /// else to do until then.
+    #[inline]
+    pub fn prefetch(&self, key: &[u8]) {
+        self.seek(key);
+    }
+
     /// Where a key belongs. What it takes to get there begins to come while the caller does something else.
     #[inline]
     pub(crate) fn seek(&self, key: &[u8]) -> Sought {

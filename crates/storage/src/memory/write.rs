@@ -213,14 +213,18 @@ impl Table {
         // Lives as long as the transaction is unfinished: `tell` may take its time.
         // SAFETY: see the file's invariant.
         let (row, version) = unsafe { (&*written.row, &*written.version) };
-        let (before, is_newest) = {
-            let guard = pin();
-            let is_newest = row.newest(&guard).is_some_and(|v| std::ptr::eq(v, version));
-            let mut at = version.older(&guard);
-            while let Some(v) = at.filter(|v| v.stamp().xid() == Some(own)) {
-                at = v.older(&guard);
+        let (before, is_newest) = match row.is_alone(version) {
+            // Most rows are new, and nothing need be looked at but the version.
+            true => (false, true),
+            false => {
+                let guard = pin();
+                let is_newest = row.newest(&guard).is_some_and(|v| std::ptr::eq(v, version));
+                let mut at = version.older(&guard);
+                while let Some(v) = at.filter(|v| v.stamp().xid() == Some(own)) {
+                    at = v.older(&guard);
+                }
+                (at.is_some_and(|v| !v.stamp().is_ghost()), is_newest)
             }
-            (at.is_some_and(|v| !v.stamp().is_ghost()), is_newest)
         };
         memory.clear();
         if is_newest {
