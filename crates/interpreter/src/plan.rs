@@ -15,6 +15,8 @@ use planner::{
     DeletePlan, ExprPlan, InsertPlan, InsertSource, Known, MergePlan, SelectPlan, UpdatePlan,
 };
 use session_state::NamesVersion;
+use smallvec::SmallVec;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// What a condition was bound under.
@@ -49,20 +51,36 @@ pub(crate) struct Planned {
     pub called: Called,
 }
 
+/// For each parameter of a procedure its argument; none: its default.
+pub(crate) type Places = SmallVec<[Option<u16>; 16]>;
+
 /// The procedure that an EXEC named when it last ran, and the names under which it was found. What is not in the catalog
 /// (a temporary procedure, a system one) is looked for each time.
 #[derive(Default)]
-pub(crate) struct Called(Option<(NamesVersion, Arc<ProcedureDef>)>);
+pub(crate) struct Called(Option<Found>);
+
+struct Found {
+    version: NamesVersion,
+    definition: Arc<ProcedureDef>,
+    /// Where the arguments go, known since the first usual call; none: it is not one.
+    places: OnceCell<Option<Places>>,
+}
 
 impl Called {
     /// If names are still what they were.
     #[inline]
     pub fn get(&self, now: &NamesVersion) -> Option<&Arc<ProcedureDef>> {
-        self.0.as_ref().filter(|(version, _)| version == now).map(|(_, found)| found)
+        self.0.as_ref().filter(|found| found.version == *now).map(|found| &found.definition)
     }
 
     pub fn keep(&mut self, now: NamesVersion, found: &Arc<ProcedureDef>) {
-        self.0 = Some((now, found.clone()));
+        self.0 = Some(Found { version: now, definition: found.clone(), places: OnceCell::new() });
+    }
+
+    /// Where the arguments go of the procedure that it has found, as `find` says the first time.
+    #[inline]
+    pub fn places(&self, find: impl FnOnce() -> Option<Places>) -> Option<&Places> {
+        self.0.as_ref()?.places.get_or_init(find).as_ref()
     }
 }
 

@@ -7,22 +7,55 @@
 
 use crate::arguments::{as_argument, default_of};
 use crate::code::Code;
-use crate::plan::{Called, CodeState};
+use crate::plan::{Body, Called, CodeState, Places};
 use crate::plan_cache::SessionPlan;
 use crate::system_calls::may_be_system;
 use crate::vm::Vm;
 use binder::ObjectName;
-use binder::ir::{Exec, ExecArg, ExprKind, ProcParam};
-use catalog::ProcedureDef;
+use binder::ir::{Exec, ExecArg, ExprKind, ProcParam, ProcRef, StmtKind};
 use executor::SqlError;
-use session_state::Halted;
+use session_state::{Halted, Tag};
 use smallvec::SmallVec;
 use types::{SqlType, Value};
 
-/// For each parameter its argument; none: its default.
-type Places = SmallVec<[Option<u16>; 16]>;
-
 impl Vm<'_> {
+    /// EXEC as a statement, where it is a usual call: what stands around every other statement has nothing to do here.
+    /// False, and nothing was done: it is not that, or not planned under the names of now.
+    #[inline]
+    pub(crate) fn call_again(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        index: usize,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<bool, Halted> {
+        let Some(planned) = learnt.statements[index].as_deref() else { return Ok(false) };
+        let Body::Other(StmtKind::Exec(exec)) = &planned.body else { return Ok(false) };
+        let ProcRef::Name(name) = &exec.procedure else { return Ok(false) };
+        let options = &self.state.options;
+        if options.fmtonly
+            || options.noexec
+            || !options.telling.is_none()
+            || self.state.functions > 0
+            || exec.result_sets.is_some()
+            || planned.private.is_some()
+            || planned.version != self.state.names_version()
+        {
+            return Ok(false);
+        }
+        let state = &*self.state;
+        state.activity.statement(Tag::Execute, state.nesting, state.transaction.count);
+        match self.execute_usual(exec, name, code, frame, guarded, &planned.called) {
+            None => Ok(false),
+            Some(Err(Halted::Error(error))) if error.stale => {
+                learnt.statements[index] = None;
+                Ok(false)
+            }
+            Some(ended) => ended.map(|()| true),
+        }
+    }
+
     /// EXEC, where it is a usual call; none, and nothing was done, where it is not.
     pub(crate) fn execute_usual(
         &mut self,
@@ -33,37 +66,25 @@ impl Vm<'_> {
         guarded: bool,
         called: &Called,
     ) -> Option<Result<(), Halted>> {
-        if name.database.is_some() || may_be_system(name) {
-            return None;
-        }
         let definition = called.get(&self.state.names_version())?;
+        if self.state.identity.is_limited()
+            && let Err(error) = self.commands().check_execute(definition, code.object_id)
+        {
+            return Some(Err(error.into()));
+        }
         let trancount = self.state.trancount();
-        let ended = self.call_usual(exec, definition, code, frame, guarded)?;
+        let known = self.programs.known_procedure(self.state.database.id, definition)?;
+        let places = called.places(|| {
+            let is_local = name.database.is_none() && !may_be_system(name);
+            is_local.then(|| places(&exec.args, &known.code.params)).flatten()
+        })?;
+        let (callee, mut learnt) = known.take();
+        let ended = self.run_usual(exec, places, &callee, &mut learnt, code, frame, guarded);
+        self.keep_learnt(definition, learnt);
         Some(ended.and_then(|status| {
             self.procedure_returns(exec, code, frame, status)?;
             self.check_trancount(trancount)
         }))
-    }
-
-    fn call_usual(
-        &mut self,
-        exec: &Exec,
-        definition: &ProcedureDef,
-        caller: &Code,
-        frame: &mut [Value],
-        guarded: bool,
-    ) -> Option<Result<i32, Halted>> {
-        if self.state.identity.is_limited()
-            && let Err(error) = self.commands().check_execute(definition, caller.object_id)
-        {
-            return Some(Err(error.into()));
-        }
-        let known = self.programs.known_procedure(self.state.database.id, definition)?;
-        let places = places(&exec.args, &known.code.params)?;
-        let (code, mut learnt) = known.take();
-        let ended = self.run_usual(exec, &places, &code, &mut learnt, caller, frame, guarded);
-        self.keep_learnt(definition, learnt);
-        Some(ended)
     }
 
     #[allow(clippy::too_many_arguments, reason = "a call has a caller, a callee, and arguments")]

@@ -176,7 +176,9 @@ impl Vm<'_> {
                     let index = index as usize;
                     if !self.run_within(learnt, index, frame)? {
                         let guarded = guarded || code.handler(*pc).is_some();
-                        self.statement(code, learnt, index, frame, guarded)?;
+                        if !self.call_again(code, learnt, index, frame, guarded)? {
+                            self.statement(code, learnt, index, frame, guarded)?;
+                        }
                     }
                     on
                 }
