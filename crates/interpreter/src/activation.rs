@@ -3,8 +3,8 @@
 //! Promise: whatever way the program ends, its caller finds what was: the level of nesting, @@PROCID, SCOPE_IDENTITY(),
 //! SET options and IDENTITY_INSERT, the principal that acts, the current database; the program's table variables, temporary tables and local
 //! cursors are gone. Of a function the caller's @@ROWCOUNT and @@ERROR stay, too. Nothing else changes `nesting` within a
-//! request, and whoever else changes a session's options goes through [`Vm::set_options`]: what was compiled under
-//! options that give texts another meaning must not be found under these.
+//! request. What a session has compiled is found by the options that give texts their meaning (`programs.rs`), so those may
+//! come and go.
 //!
 //! See also: PostgreSQL's `NewGUCNestLevel` and `AtEOXact_GUC` (guc.c), which do the same for its settings.
 
@@ -125,14 +125,6 @@ impl Vm<'_> {
         result
     }
 
-    /// Changes the options; what was compiled under others is looked for anew.
-    pub(crate) fn set_options(&mut self, options: SetOptions) {
-        if self.state.options.meaning() != options.meaning() {
-            self.programs.procedures.clear();
-        }
-        self.state.options = options;
-    }
-
     fn enter_program(&mut self, code: &Code, role: Role) -> Caller {
         let state = &mut *self.state;
         state.nesting += 1;
@@ -168,7 +160,7 @@ impl Vm<'_> {
         self.state.procedure_id = caller.procedure_id;
         self.state.identity_insert = caller.identity_insert;
         if let Some(options) = caller.options {
-            self.set_options(options);
+            self.state.options = options;
         }
         if let Some((rowcount, error)) = caller.figures {
             self.state.functions -= 1;

@@ -66,7 +66,7 @@ impl Vm<'_> {
         frame: &mut [Value],
     ) -> Result<i32, Halt> {
         let outer = self.state.options.clone();
-        self.set_options(atomic.options(&outer));
+        self.state.options = atomic.options(&outer);
         self.state.atomic += 1;
         self.state.rowcount = 0;
         let mut result = match self.enter(atomic) {
@@ -84,7 +84,7 @@ impl Vm<'_> {
             error.reach = Reach::Statement;
         }
         self.state.atomic -= 1;
-        self.set_options(outer);
+        self.state.options = outer;
         self.state.rowcount = 0;
         result
     }

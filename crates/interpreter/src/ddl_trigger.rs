@@ -20,7 +20,7 @@ use crate::code::Code;
 use crate::compile::compile;
 use crate::plan::CodeState;
 use crate::plan_cache::SessionPlan;
-use crate::programs::CachedProcedure;
+use crate::programs::{CachedProcedure, ProcedureKey, procedure_key};
 use crate::vm::Vm;
 use binder::ddl::Ddl;
 use binder::ir::{ProcRef, Rare, StmtKind};
@@ -234,12 +234,12 @@ impl Vm<'_> {
 
     /// Where its compiled form is kept: what belongs to the server is bound in each database, under ids that no object of
     /// it has.
-    fn key_of(&self, definition: &ProcedureDef) -> (u16, i32) {
+    fn key_of(&self, definition: &ProcedureDef) -> ProcedureKey {
         let id = match definition.kind {
             ModuleKind::ServerTrigger => i32::MIN + definition.object_id,
             _ => definition.object_id,
         };
-        (self.state.database.id, id)
+        procedure_key(self.state, id)
     }
 
     /// Runs something with `master` as the database of the session, which has no transaction open.

@@ -11,7 +11,7 @@ use crate::compile::compile;
 use crate::mistakes::first_mistake;
 use crate::plan::{Called, CodeState};
 use crate::plan_cache::{Key, SessionPlan, What};
-use crate::programs::CachedProcedure;
+use crate::programs::{CachedProcedure, procedure_key};
 use crate::result_sets::ResultSets;
 use crate::vm::Vm;
 use binder::ObjectName;
@@ -289,7 +289,7 @@ impl Vm<'_> {
 
     /// Gives back what was learnt while a procedure ran.
     pub fn keep_learnt(&mut self, definition: &ProcedureDef, learnt: CodeState) {
-        let key = (self.state.database.id, definition.object_id);
+        let key = procedure_key(self.state, definition.object_id);
         if let Some(cached) = self.programs.procedures.get_mut(&key)
             && cached.version == definition.version
         {
@@ -302,13 +302,13 @@ impl Vm<'_> {
         &mut self,
         definition: &ProcedureDef,
     ) -> Result<(Arc<SessionPlan>, CodeState), SqlError> {
-        let key = (self.state.database.id, definition.object_id);
-        if let Some(known) = self.programs.known_procedure(key.0, definition) {
+        if let Some(known) = self.programs.known_procedure(self.state, definition) {
             return Ok(known.take());
         }
         let code = self.shared_procedure(definition)?;
         let cached =
             CachedProcedure { version: definition.version, code: code.clone(), state: None };
+        let key = procedure_key(self.state, definition.object_id);
         self.programs.procedures.insert(key, cached);
         let learnt = CodeState::new(&code);
         learnt.meter.note_use();

@@ -1,7 +1,7 @@
 //! What a session has compiled: its programs and what it has learnt of them, its cursors, frames to run in.
 //!
-//! Promise: nothing here is shared but the plan cache; what was compiled in a database, or under options that give texts
-//! another meaning, is not found after the session has left them.
+//! Promise: nothing here is shared but the plan cache; what was compiled in a database is not found after the session has
+//! left it, and what was under options that give texts another meaning only under these.
 
 use crate::cache::TextCache;
 use crate::cursor::Cursors;
@@ -71,6 +71,16 @@ impl Session {
     }
 }
 
+/// By what a program is found: the database and what the session's options make of texts, as one number, and its object
+/// id. So a module whose block has options of its own leaves what its caller has compiled where it is.
+pub(crate) type ProcedureKey = (u32, i32);
+
+/// The key of an object as the session is now.
+#[inline]
+pub(crate) fn procedure_key(state: &SessionState, object_id: i32) -> ProcedureKey {
+    (u32::from(state.database.id) | state.options.meaning() << 16, object_id)
+}
+
 /// A procedure, compiled, with what this session has learnt of it.
 pub(crate) struct CachedProcedure {
     /// Catalog version of the definition that was compiled.
@@ -95,7 +105,7 @@ impl CachedProcedure {
 pub struct Programs {
     /// What all sessions have compiled.
     pub(crate) plans: Arc<PlanCache>,
-    pub(crate) procedures: NumberMap<(u16, i32), CachedProcedure>,
+    pub(crate) procedures: NumberMap<ProcedureKey, CachedProcedure>,
     /// Compiled batches and parameterised texts.
     pub(crate) texts: TextCache,
     pub(crate) cursors: Cursors,
@@ -125,10 +135,10 @@ impl Programs {
     #[inline]
     pub(crate) fn known_procedure(
         &mut self,
-        database: u16,
+        state: &SessionState,
         definition: &ProcedureDef,
     ) -> Option<&mut CachedProcedure> {
-        let known = self.procedures.get_mut(&(database, definition.object_id))?;
+        let known = self.procedures.get_mut(&procedure_key(state, definition.object_id))?;
         (known.version == definition.version && !known.code.is_gone()).then_some(known)
     }
 

@@ -13,7 +13,7 @@ use crate::activation::Role;
 use crate::compile::compile;
 use crate::plan::CodeState;
 use crate::plan_cache::SessionPlan;
-use crate::programs::CachedProcedure;
+use crate::programs::{CachedProcedure, procedure_key};
 use crate::vm::Vm;
 use binder::ir::Fires;
 use catalog::{Event, Place, ProcedureDef, TableDef};
@@ -282,7 +282,7 @@ impl Vm<'_> {
         definition: &ProcedureDef,
         table: &Arc<TableDef>,
     ) -> Result<(Arc<SessionPlan>, CodeState), SqlError> {
-        let key = (self.state.database.id, definition.object_id);
+        let key = procedure_key(self.state, definition.object_id);
         let version = definition.version.max(table.version);
         if let Some(cached) = self.programs.procedures.get_mut(&key)
             && cached.version == version
@@ -315,7 +315,7 @@ impl Vm<'_> {
     }
 
     fn keep_trigger(&mut self, definition: &ProcedureDef, table: &TableDef, learnt: CodeState) {
-        let key = (self.state.database.id, definition.object_id);
+        let key = procedure_key(self.state, definition.object_id);
         if let Some(cached) = self.programs.procedures.get_mut(&key)
             && cached.version == definition.version.max(table.version)
         {

@@ -73,7 +73,7 @@ impl Vm<'_> {
             return Some(Err(error.into()));
         }
         let trancount = self.state.trancount();
-        let known = self.programs.known_procedure(self.state.database.id, definition)?;
+        let known = self.programs.known_procedure(self.state, definition)?;
         let places = called.places(|| {
             let is_local = name.database.is_none() && !may_be_system(name);
             is_local.then(|| places(&exec.args, &known.code.params)).flatten()
