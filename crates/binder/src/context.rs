@@ -173,6 +173,8 @@ pub(crate) struct Binder<'a> {
     pub nested: Nested,
     /// The statement changes rows of another database.
     pub away: Option<Away>,
+    /// Of a change of an indexed view: tables, by id, whose rows others stand for. See [`crate::view_change`].
+    pub changed: Option<Vec<(i32, std::sync::Arc<catalog::TableDef>)>>,
 }
 
 /// Levels after which a statement is refused (8631), in units of an expression's share of the
@@ -230,6 +232,7 @@ impl<'a> Binder<'a> {
             checked: Vec::new(),
             nested: Nested::None,
             away: None,
+            changed: None,
         }
     }
 

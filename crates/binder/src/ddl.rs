@@ -15,6 +15,8 @@ pub enum Ddl {
     AlterDatabase(Box<ast::AlterDatabase>),
     CreateTable(Box<CreateTable>),
     AlterTable(Box<AlterTable>),
+    /// CREATE UNIQUE CLUSTERED INDEX on a view.
+    IndexView(Box<IndexView>),
     /// ALTER INDEX REORGANIZE: changes pages, and no definition.
     Reorganize(Reorganize),
     CreateProcedure(Box<CreateProcedure>),
@@ -67,6 +69,17 @@ pub enum Ddl {
     Switch(Box<Switch>),
     /// Databases, tables, procedures.
     Drop(Box<ast::DropObjects>),
+}
+
+/// A view that is to be indexed.
+#[derive(Debug, Clone)]
+pub struct IndexView {
+    pub view: Arc<catalog::ProcedureDef>,
+    /// Its columns, as those of a table.
+    pub columns: Vec<catalog::ColumnSpec>,
+    /// Ids of the tables that its rows come from.
+    pub tables: Vec<i32>,
+    pub spec: catalog::IndexSpec,
 }
 
 /// What a predicate is to be.

@@ -508,7 +508,7 @@ impl Binder<'_> {
                     ),
                 ));
             }
-            if !crate::rules::is_deterministic(&bound) {
+            if !crate::deterministic::is_deterministic(&bound, self.names) {
                 if parts.columns[at].computed.as_ref().is_some_and(|(_, persisted)| *persisted) {
                     return Err(self.error(
                         4936,

@@ -284,7 +284,11 @@ impl Binder<'_> {
                 }
                 return Ok(source);
             }
-            let (mut get, mut scope) = self.get(table, alias, hints)?;
+            if hints.iter().any(|hint| hint.name == "NOEXPAND") {
+                return self.unexpanded(None, name, alias, hints);
+            }
+            let (mut get, mut scope) = self.get(self.standing_for(table), alias, hints)?;
+            get.hints.readcommittedlock |= self.changed.is_some();
             // Messages name the table, whatever its alias.
             scope.shown = name.to_string();
             get.database =
@@ -294,6 +298,13 @@ impl Binder<'_> {
         }
         if let Some(view) = self.names.view(&wanted) {
             let home = self.elsewhere(&wanted).map(Arc::from);
+            if hints.iter().any(|hint| hint.name == "NOEXPAND") {
+                if let Some(home) = home {
+                    let what = format!("NOEXPAND of a view of another database ({home})");
+                    return Err(BindError::unsupported(what, self.line));
+                }
+                return self.unexpanded(view.rows.clone(), name, alias, hints);
+            }
             return self.in_database(home, |b| b.view(&view, name, alias));
         }
         match self.names.system_view(&wanted) {

@@ -26,6 +26,7 @@ mod context;
 mod cursor;
 pub mod ddl;
 mod define;
+mod deterministic;
 mod dml;
 mod effects;
 mod error;
@@ -34,6 +35,7 @@ mod from;
 mod functions;
 mod grouping;
 pub mod hints;
+mod indexed_view;
 mod instead;
 pub mod ir;
 mod kept;
@@ -71,12 +73,14 @@ mod type_names;
 mod updatable;
 mod versions;
 mod view;
+mod view_change;
 mod volatile;
 mod window;
 mod xml;
 
 pub use error::BindError;
 pub use expr::constant;
+pub use indexed_view::ViewPart;
 pub use names::{AliasType, LostSynonym, Names, ObjectName, Settings};
 pub use native::{
     NATIVE, check_trigger_body, has_option, is_classifier, is_native, native_references,
@@ -88,6 +92,7 @@ pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::{OPENJSON, OPENXML};
 pub use trigger::fires_of;
 pub use type_names::{alias_of, is_memory_optimized};
+pub use view_change::{ViewChange, view_change};
 
 use std::sync::Arc;
 

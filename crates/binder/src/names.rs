@@ -131,6 +131,11 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// A function of the current database by its object id.
+    fn function_by_id(&self, object_id: i32) -> Option<Arc<catalog::ProcedureDef>> {
+        let _ = object_id;
+        None
+    }
     /// A view.
     fn view(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
         let _ = name;

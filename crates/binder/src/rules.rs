@@ -161,15 +161,6 @@ impl Binder<'_> {
     }
 }
 
-/// Yields the same for the same row, whoever asks and whenever.
-pub(crate) fn is_deterministic(e: &Expr) -> bool {
-    !e.any(&mut |e| match &e.kind {
-        ExprKind::Func { func, .. } => !func.is_deterministic(),
-        ExprKind::Sys(_) | ExprKind::Var(_) | ExprKind::NextIdentity => true,
-        _ => false,
-    })
-}
-
 /// Rules name nothing outside of their table but functions.
 struct FunctionNames<'a>(&'a FindFunction<'a>);
 

@@ -180,9 +180,32 @@ impl Catalog {
                 let gone = PropertyTarget::index(table.object_id, gone);
                 self.forget_properties(txn, scope, |target| target == gone)
             }
+            AlterTable::RebuildIndex { name } if table.is_disabled_view() => {
+                let of_rows = |name: &Box<str>| table.index(name).is_some_and(|i| i.clustered);
+                match name {
+                    Some(name) if !of_rows(name) => Err(CatalogError::refused(
+                        1974,
+                        format!(
+                            "Cannot perform the specified operation on view '{}' because its clustered index '{}' is \
+                             disabled.",
+                            table.name,
+                            table.clustered_name().unwrap_or_default()
+                        ),
+                    )),
+                    _ => self.enable_view(txn, scope, table, name.is_none()),
+                }
+            }
             AlterTable::RebuildIndex { name } => self.rebuild(txn, table, name.as_deref(), work),
             AlterTable::RebuildInMemory { name, buckets } => {
                 self.rebuild_in_memory(txn, table, name, *buckets, work)
+            }
+            AlterTable::DisableIndex { name }
+                if table.view.is_some()
+                    && name
+                        .as_ref()
+                        .is_none_or(|n| table.index(n).is_some_and(|i| i.clustered)) =>
+            {
+                self.disable_view(txn, scope, table)
             }
             AlterTable::DisableIndex { name } => self.disable(txn, table, name.as_deref()),
             AlterTable::SetIgnoreDupKey { name, on } => {

@@ -387,7 +387,7 @@ impl Catalog {
         self.publish();
     }
 
-    /// Takes the Sch-M lock of a table and gives its definition as it is under the lock. `None`:
+    /// Takes the Sch-M lock of a table, or of the rows of an indexed view, and gives its definition as it is under the lock. `None`:
     /// there is no such table (any more). Suspends.
     pub(crate) fn lock_table(
         &self,
@@ -397,11 +397,10 @@ impl Catalog {
         name: &str,
     ) -> Result<Option<(Arc<TableDef>, i64)>, CatalogError> {
         for _ in 0..PUBLISH_ROUNDS_MAX {
-            let Some(Entry { object: ObjectRef::Table(table), modified }) =
-                self.entry(Some(scope), schema, name)
-            else {
+            let Some(Entry { object, modified }) = self.entry(Some(scope), schema, name) else {
                 return Ok(None);
             };
+            let Some(table) = object.rows().cloned() else { return Ok(None) };
             match txn.lock_table(&self.db.tree(table.tree), TableLock::SchemaModification) {
                 Ok(()) => {}
                 // Dropped or truncated while we waited; the memory will say so in a moment.

@@ -189,16 +189,13 @@ impl Catalog {
         found
     }
 
-    /// A table by its id: as `scope` has defined it, else as it is committed.
+    /// A table, or the rows of an indexed view, by its id: as `scope` has defined it, else as it is committed.
     pub fn table_by_id(
         &self,
         scope: Option<&DdlScope>,
         object_id: i32,
     ) -> Option<std::sync::Arc<TableDef>> {
-        match self.object_by_id_in(scope, object_id)? {
-            ObjectRef::Table(table) => Some(table),
-            ObjectRef::Procedure(_) => None,
-        }
+        self.object_by_id_in(scope, object_id)?.rows().cloned()
     }
 
     /// The same for an object of any kind.

@@ -64,6 +64,8 @@ impl Catalog {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             referencing: Vec::new(),
+            views: Vec::new(),
+            view: None,
             temporal: Temporal::No,
             tracking: None,
             partitioned,
@@ -262,6 +264,13 @@ impl Catalog {
                 ),
             ));
         }
+        if let Some(view) = table.views.iter().find_map(|id| self.table_by_id(Some(scope), *id)) {
+            let text = format!(
+                "Cannot TRUNCATE TABLE '{}' because it is being referenced by object '{}'.",
+                table.name, view.name
+            );
+            return Err(CatalogError::refused(3729, text));
+        }
         if !self.references_to(Some(scope), &table).is_empty() {
             return Err(CatalogError::TruncateReferenced { table: table.name.clone() });
         }
@@ -305,7 +314,8 @@ impl Catalog {
         }
         new.version = self.new_version();
         let modified = modified + 1;
-        self.put_object(txn, &new.schema, &new.name, KIND_TABLE, new.object_id, modified, false)?;
+        let kind = new.view.as_ref().map_or(KIND_TABLE, |view| view.module.kind.number());
+        self.put_object(txn, &new.schema, &new.name, kind, new.object_id, modified, false)?;
         // Whoever waits for our lock with the definition as it was must look again; also one that is so old that its tree's
         // name is in use again, for this table: no two definitions have one shape.
         new.shape = new.version;
@@ -318,7 +328,9 @@ impl Catalog {
             });
         }
         let new = Arc::new(new);
-        scope.changes.push(Change::Put(Entry { object: ObjectRef::Table(new.clone()), modified }));
+        scope
+            .changes
+            .push(Change::Put(Entry { object: ObjectRef::of_rows(new.clone()), modified }));
         Ok(new)
     }
 
@@ -446,6 +458,7 @@ impl Catalog {
             table.memory.map_or(Value::Null, |m| Value::TinyInt(if m.durable { 1 } else { 2 })),
             table.memory.and_then(|m| m.buckets).map(|n| n as i32).into(),
             Value::TinyInt(table.compression as u8),
+            table.view.as_ref().map_or(Value::Null, |view| view.packed()),
         ];
         self.tables.tables.put(txn, &row)
     }

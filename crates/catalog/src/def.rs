@@ -35,6 +35,10 @@ pub struct TableDef {
     pub foreign_keys: Vec<ForeignKeyDef>,
     /// Ids of the tables that may have foreign keys to this one; it may be among them itself, and they may be gone.
     pub referencing: Vec<i32>,
+    /// Ids of the indexed views that are kept true to its rows.
+    pub views: Vec<i32>,
+    /// Set where the rows are those of an indexed view, whose id and name the table has.
+    pub view: Option<Arc<IndexedView>>,
     /// Whether its rows' former versions are kept, or it is where they are kept.
     pub temporal: Temporal,
     /// Which rows have been changed since when is kept.
@@ -79,6 +83,10 @@ impl TableDef {
     pub fn clustered_index(&self) -> Option<&IndexDef> {
         self.indexes.iter().find(|index| index.clustered)
     }
+    /// Are these rows of a view that are not kept up, because its clustered index is disabled?
+    pub fn is_disabled_view(&self) -> bool {
+        self.view.is_some() && self.clustered_index().is_some_and(|index| index.disabled)
+    }
     /// Do several rows share a clustered key, so that a row id follows it in the storage key?
     pub fn has_uniquifier(&self) -> bool {
         self.clustered_index().is_some_and(|index| !index.unique && index.columnstore.is_none())
@@ -103,6 +111,7 @@ impl TableDef {
             && self.checks.is_empty()
             && self.foreign_keys.is_empty()
             && self.referencing.is_empty()
+            && self.views.is_empty()
             && self.tracking.is_none()
             && !self.ignores_dup_key()
             && !self.columns.iter().any(|c| c.is_made() || c.rule.is_some())
@@ -178,6 +187,26 @@ pub struct MemoryDef {
     pub durable: bool,
     /// BUCKET_COUNT of a HASH primary key.
     pub buckets: Option<u32>,
+}
+
+/// The view whose rows a table keeps.
+#[derive(Clone, Debug)]
+pub struct IndexedView {
+    /// Its definition, without the rows.
+    pub module: ProcedureDef,
+    /// Ids of the tables that its rows come from.
+    pub tables: Vec<i32>,
+}
+
+impl IndexedView {
+    /// As stored: the ids of the tables, four bytes each.
+    pub(crate) fn packed(&self) -> types::Value {
+        let bytes: Vec<u8> = self.tables.iter().flat_map(|id| id.to_le_bytes()).collect();
+        types::Value::binary(&bytes)
+    }
+    pub(crate) fn unpack(packed: &[u8]) -> Vec<i32> {
+        packed.chunks_exact(4).map(|c| i32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+    }
 }
 
 /// What a table has to do with system versioning.
@@ -528,8 +557,8 @@ impl ObjectKind {
 /// What OBJECT_ID finds.
 #[derive(Clone, Debug)]
 pub enum ObjectRef {
-    Table(std::sync::Arc<TableDef>),
-    Procedure(std::sync::Arc<ProcedureDef>),
+    Table(Arc<TableDef>),
+    Procedure(Arc<ProcedureDef>),
 }
 
 impl ObjectRef {
@@ -537,6 +566,27 @@ impl ObjectRef {
         match self {
             ObjectRef::Table(t) => t.object_id,
             ObjectRef::Procedure(p) => p.object_id,
+        }
+    }
+    /// Where its rows are: those of a table, or of an indexed view.
+    pub fn rows(&self) -> Option<&Arc<TableDef>> {
+        match self {
+            ObjectRef::Table(table) => Some(table),
+            ObjectRef::Procedure(module) => module.rows.as_ref(),
+        }
+    }
+    /// The object whose rows these are.
+    pub fn of_rows(table: Arc<TableDef>) -> ObjectRef {
+        match &table.view {
+            None => ObjectRef::Table(table),
+            Some(view) => {
+                let (version, module) = (table.version, view.module.clone());
+                ObjectRef::Procedure(Arc::new(ProcedureDef {
+                    version,
+                    rows: Some(table),
+                    ..module
+                }))
+            }
         }
     }
     pub fn kind(&self) -> ObjectKind {

@@ -22,6 +22,7 @@ mod governor;
 mod identity;
 mod index;
 mod index_options;
+mod indexed_view;
 mod load;
 mod mask;
 mod memory;
@@ -53,10 +54,10 @@ pub use configuration::{
 pub use ddl_events::{DDL_EVENTS, DdlEvent, LOGON};
 pub use def::{
     CheckDef, ColumnDef, Columnstore, Compiled, ComputedDef, DatabaseDef, DatabaseState,
-    DefaultDef, Event, FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef,
-    LONG_TYPES, Marks, ModuleKind, ObjectKind, ObjectRef, PeriodEdge, Place, ProcedureDef,
-    RefAction, Retention, SequenceDef, TableDef, Temporal, TriggerDef, fold_name, is_global_name,
-    same_name,
+    DefaultDef, Event, FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind,
+    IndexedView, KeyDef, LONG_TYPES, Marks, ModuleKind, ObjectKind, ObjectRef, PeriodEdge, Place,
+    ProcedureDef, RefAction, Retention, SequenceDef, TableDef, Temporal, TriggerDef, fold_name,
+    is_global_name, same_name,
 };
 pub use error::CatalogError;
 pub use governor::{

@@ -10,11 +10,11 @@ use crate::index;
 use crate::index_options::{Compression, IndexOptions};
 use crate::principals::{self, Scope};
 use crate::scope::Entry;
-use crate::statistics::TableStatistics;
+use crate::statistics::{Statistic, TableStatistics};
 use crate::system::{Cells, corrupt};
 use crate::tracking::Tracking;
 use engine::TxnOptions;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::{KeyLayout, KeyPart, RowColumn, RowLayout, SqlType, Value};
@@ -29,129 +29,35 @@ impl Catalog {
         let t = &self.tables;
         let filegroups =
             filegroups(t.filegroups.scan(&mut txn, &[])?, t.files.scan(&mut txn, &[])?)?;
-        let mut columns = by_object(t.columns.scan(&mut txn, &[])?)?;
-        let mut keys = by_object(t.keys.scan(&mut txn, &[])?)?;
-        let mut tables = by_object(t.tables.scan(&mut txn, &[])?)?;
-        let mut indexes = by_object(t.indexes.scan(&mut txn, &[])?)?;
-        let mut constraints = by_object(t.constraints.scan(&mut txn, &[])?)?;
-        let mut partitioned = by_object(t.partitioned.scan(&mut txn, &[])?)?;
-        let mut modules = by_object(t.modules.scan(&mut txn, &[])?)?;
-        let mut statistics = self.load_statistics(&mut txn)?;
+        let mut stored = StoredTables {
+            catalog: self,
+            filegroups: &filegroups,
+            columns: by_object(t.columns.scan(&mut txn, &[])?)?,
+            keys: by_object(t.keys.scan(&mut txn, &[])?)?,
+            tables: by_object(t.tables.scan(&mut txn, &[])?)?,
+            indexes: by_object(t.indexes.scan(&mut txn, &[])?)?,
+            constraints: by_object(t.constraints.scan(&mut txn, &[])?)?,
+            partitioned: by_object(t.partitioned.scan(&mut txn, &[])?)?,
+            statistics: self.load_statistics(&mut txn)?,
+            highest: FIRST_OBJECT_ID - 1,
+            referencing: HashMap::new(),
+            versioned: HashMap::new(),
+        };
         // Also those of tables that were never committed: no other table gets their ids.
-        let mut highest = statistics.keys().max().copied().unwrap_or(0).max(FIRST_OBJECT_ID - 1);
+        let known = stored.statistics.keys().max().copied().unwrap_or(0);
+        stored.highest = stored.highest.max(known);
+        let mut modules = by_object(t.modules.scan(&mut txn, &[])?)?;
         let mut entries = Vec::new();
-        let mut referencing: HashMap<i32, Vec<i32>> = HashMap::new();
-        let mut versioned: HashMap<i32, (i32, Option<Retention>)> = HashMap::new();
         for row in t.objects.scan(&mut txn, &[])? {
             let mut cells = Cells::new(row);
             let object_id = cells.int()? as i32;
             let (schema, name) = (cells.text()?, cells.text()?);
             let (kind, created, modified) = (cells.int()? as u8, cells.int()? as u64, cells.int()?);
-            highest = highest.max(object_id);
+            stored.highest = stored.highest.max(object_id);
             let object = match kind {
                 KIND_TABLE => {
-                    let table = tables.remove(&object_id).and_then(|mut rows| rows.pop());
-                    let mut cells = Cells::new(table.ok_or_else(|| corrupt("a table has no row"))?);
-                    cells.int()?;
-                    let (tree, number) = (tree_id(cells.int()?), cells.int()?);
-                    let lob = cells.opt_int()?.map(tree_id);
-                    let history = cells.opt_int()?;
-                    let retention = match (cells.opt_int()?, cells.opt_int()?) {
-                        (Some(n), Some(unit)) => {
-                            Some(Retention { number: n as i32, unit: unit as i32 })
-                        }
-                        _ => None,
-                    };
-                    if let Some(history) = history {
-                        versioned.insert(object_id, (history as i32, retention));
-                    }
-                    let tracking = match cells.opt_int()? {
-                        None => None,
-                        Some(changes) => Some(Tracking {
-                            changes: tree_id(changes),
-                            by_key: tree_id(cells.int()?),
-                            commits: tree_id(cells.int()?),
-                            columns: cells.flag()?,
-                            begin_version: cells.int()? as u64,
-                            numbering: cells.int()? as i32,
-                        }),
-                    };
-                    if tracking.is_none() {
-                        for _ in 0..5 {
-                            cells.skip()?;
-                        }
-                    }
-                    let memory = cells.opt_int()?.map(|n| n == 1);
-                    let buckets = cells.opt_int()?.map(|n| n as u32);
-                    let memory = memory.map(|durable| MemoryDef { durable, buckets });
-                    let compression = Compression::unpack(cells.opt_int()?.unwrap_or(0));
-                    let filegroup = filegroups
-                        .get(number as usize - 1)
-                        .map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
-                    let columns = columns.remove(&object_id).unwrap_or_default();
-                    let ordinals = columns.iter().map(|row| row.get(1).and_then(Value::as_i64));
-                    if !ordinals.eq((0..columns.len() as i64).map(Some)) {
-                        return Err(corrupt("a table's columns are not all there"));
-                    }
-                    let columns = columns.into_iter().map(column).collect::<Result<_, _>>()?;
-                    let key = keys.remove(&object_id).and_then(|mut rows| rows.pop());
-                    let mut table = TableDef {
-                        object_id,
-                        schema,
-                        name,
-                        columns,
-                        primary_key: key.map(primary_key).transpose()?,
-                        tree,
-                        lob,
-                        place: Place::Database,
-                        unique: Vec::new(),
-                        indexes: Vec::new(),
-                        checks: Vec::new(),
-                        foreign_keys: Vec::new(),
-                        referencing: Vec::new(),
-                        temporal: Temporal::No,
-                        tracking,
-                        partitioned: None,
-                        memory,
-                        compression,
-                        shape: 0,
-                        statistics: Default::default(),
-                        compiled: Compiled::default(),
-                        layout: RowLayout::default(),
-                        key_layout: KeyLayout::default(),
-                        filegroup,
-                        version: self.new_version(),
-                        created_unix_ns: created,
-                    };
-                    for row in indexes.remove(&object_id).unwrap_or_default() {
-                        let index = index::index(row)?;
-                        highest = highest.max(index.constraint_id);
-                        table.indexes.push(index);
-                    }
-                    for row in constraints.remove(&object_id).unwrap_or_default() {
-                        match constraint::constraint(row)? {
-                            Constraint::Check(check) => {
-                                highest = highest.max(check.object_id);
-                                table.checks.push(check);
-                            }
-                            Constraint::ForeignKey(key) => {
-                                highest = highest.max(key.object_id);
-                                let list = referencing.entry(key.table).or_default();
-                                if !list.contains(&object_id) {
-                                    list.push(object_id);
-                                }
-                                table.foreign_keys.push(key);
-                            }
-                        }
-                    }
-                    for row in partitioned.remove(&object_id).unwrap_or_default() {
-                        crate::partition::divide(&mut table, row)?;
-                    }
-                    check_ordinals(&table)?;
-                    lay_out(&mut table);
-                    let known = statistics.remove(&object_id).unwrap_or_default();
-                    table.statistics = TableStatistics::loaded(&table, known);
-                    ObjectRef::Table(Arc::new(table))
+                    let table = stored.table(object_id, (schema, name), created)?;
+                    ObjectRef::Table(Arc::new(table.ok_or_else(|| corrupt("a table has no row"))?))
                 }
                 number => {
                     let Some(kind) = ModuleKind::of_number(number) else {
@@ -183,7 +89,7 @@ impl Catalog {
                         ModuleKind::Sequence => SequenceDef::of_text(&text),
                         _ => None,
                     };
-                    ObjectRef::Procedure(Arc::new(ProcedureDef {
+                    let module = ProcedureDef {
                         kind,
                         sequence,
                         policy: crate::procedures::policy_of(kind, &text),
@@ -197,9 +103,14 @@ impl Catalog {
                         trigger,
                         ddl_events: crate::procedures::events_of(&ddl_events),
                         bindings,
+                        rows: None,
                         version: self.new_version(),
                         created_unix_ns: created,
-                    }))
+                    };
+                    match kind {
+                        ModuleKind::View => stored.view(module)?,
+                        _ => ObjectRef::Procedure(Arc::new(module)),
+                    }
                 }
             };
             entries.push(Entry { object, modified });
@@ -207,15 +118,10 @@ impl Catalog {
         let names = t.names.scan(&mut txn, &[])?;
         let named: HashSet<i64> =
             names.iter().filter_map(|row| row.get(2).and_then(Value::as_i64)).collect();
-        let left = [
-            ("columns", columns),
-            ("keys", keys),
-            ("tables", tables),
-            ("indexes", indexes),
-            ("constraints", constraints),
-            ("modules", modules),
-            ("partitioned", partitioned),
-        ];
+        let mut referencing = std::mem::take(&mut stored.referencing);
+        let mut versioned = std::mem::take(&mut stored.versioned);
+        let mut highest = stored.highest;
+        let left = stored.left().into_iter().chain([("modules", modules)]);
         let mut alone = Vec::new();
         for (what, rows) in left {
             let mut ids: Vec<i32> = rows.into_keys().collect();
@@ -242,8 +148,17 @@ impl Catalog {
             entries.iter().filter_map(|entry| bindable(&entry.object)).collect();
         let histories: HashMap<i32, i32> =
             versioned.iter().map(|(table, (history, _))| (*history, *table)).collect();
+        let views = entries.iter().filter_map(|entry| {
+            let rows = entry.object.rows()?;
+            Some((rows.object_id, rows.view.as_ref()?.tables.clone()))
+        });
+        let views: Vec<(i32, Vec<i32>)> = views.collect();
         for entry in &mut entries {
             let ObjectRef::Table(table) = &mut entry.object else { continue };
+            let id = table.object_id;
+            for (view, _) in views.iter().filter(|(_, tables)| tables.contains(&id)) {
+                Arc::make_mut(table).views.push(*view);
+            }
             if table.columns.iter().any(|c| c.rule.is_some() || c.bound_default.is_some()) {
                 binding::resolve(Arc::make_mut(table), |id| bindable.get(&id).cloned());
             }
@@ -298,6 +213,180 @@ impl Catalog {
     }
 }
 
+/// Rows of a system table, by the object that they belong to.
+type ByObject = HashMap<i32, Vec<Vec<Value>>>;
+
+/// What the system tables say of tables, and what other tables must be told of those that were read.
+struct StoredTables<'a> {
+    catalog: &'a Catalog,
+    filegroups: &'a [FilegroupDef],
+    columns: ByObject,
+    keys: ByObject,
+    tables: ByObject,
+    indexes: ByObject,
+    constraints: ByObject,
+    partitioned: ByObject,
+    statistics: BTreeMap<i32, Vec<Statistic>>,
+    /// The highest id of an object or constraint.
+    highest: i32,
+    /// Tables with foreign keys to a table.
+    referencing: HashMap<i32, Vec<i32>>,
+    /// History tables.
+    versioned: HashMap<i32, (i32, Option<Retention>)>,
+}
+
+impl StoredTables<'_> {
+    /// A table by its id; none has no row.
+    fn table(
+        &mut self,
+        object_id: i32,
+        names: (Box<str>, Box<str>),
+        created: u64,
+    ) -> Result<Option<TableDef>, CatalogError> {
+        Ok(self.read(object_id, names, created)?.map(|(table, _)| table))
+    }
+
+    /// A view, with its rows if it is indexed.
+    fn view(&mut self, module: ProcedureDef) -> Result<ObjectRef, CatalogError> {
+        let names = (module.schema.clone(), module.name.clone());
+        let rows = self.read(module.object_id, names, module.created_unix_ns)?;
+        let Some((mut rows, sources)) = rows else {
+            return Ok(ObjectRef::Procedure(Arc::new(module)));
+        };
+        let tables = IndexedView::unpack(
+            &sources.ok_or_else(|| corrupt("a view's rows come from nowhere"))?,
+        );
+        rows.view = Some(Arc::new(IndexedView { module, tables }));
+        Ok(ObjectRef::of_rows(Arc::new(rows)))
+    }
+
+    /// What is left.
+    fn left(self) -> [(&'static str, ByObject); 6] {
+        [
+            ("columns", self.columns),
+            ("keys", self.keys),
+            ("tables", self.tables),
+            ("indexes", self.indexes),
+            ("constraints", self.constraints),
+            ("partitioned", self.partitioned),
+        ]
+    }
+
+    /// With the ids of the tables that a view's rows come from, as they are stored.
+    fn read(
+        &mut self,
+        object_id: i32,
+        names: (Box<str>, Box<str>),
+        created: u64,
+    ) -> Result<Option<(TableDef, Option<Vec<u8>>)>, CatalogError> {
+        let row = self.tables.remove(&object_id).and_then(|mut rows| rows.pop());
+        let Some(row) = row else { return Ok(None) };
+        let mut cells = Cells::new(row);
+        cells.int()?;
+        let (tree, number) = (tree_id(cells.int()?), cells.int()?);
+        let lob = cells.opt_int()?.map(tree_id);
+        let history = cells.opt_int()?;
+        let retention = match (cells.opt_int()?, cells.opt_int()?) {
+            (Some(n), Some(unit)) => Some(Retention { number: n as i32, unit: unit as i32 }),
+            _ => None,
+        };
+        if let Some(history) = history {
+            self.versioned.insert(object_id, (history as i32, retention));
+        }
+        let tracking = match cells.opt_int()? {
+            None => None,
+            Some(changes) => Some(Tracking {
+                changes: tree_id(changes),
+                by_key: tree_id(cells.int()?),
+                commits: tree_id(cells.int()?),
+                columns: cells.flag()?,
+                begin_version: cells.int()? as u64,
+                numbering: cells.int()? as i32,
+            }),
+        };
+        if tracking.is_none() {
+            for _ in 0..5 {
+                cells.skip()?;
+            }
+        }
+        let memory = cells.opt_int()?.map(|n| n == 1);
+        let buckets = cells.opt_int()?.map(|n| n as u32);
+        let memory = memory.map(|durable| MemoryDef { durable, buckets });
+        let compression = Compression::unpack(cells.opt_int()?.unwrap_or(0));
+        let sources = cells.opt_bytes()?;
+        let filegroup = self
+            .filegroups
+            .get(number as usize - 1)
+            .map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
+        let columns = self.columns.remove(&object_id).unwrap_or_default();
+        let ordinals = columns.iter().map(|row| row.get(1).and_then(Value::as_i64));
+        if !ordinals.eq((0..columns.len() as i64).map(Some)) {
+            return Err(corrupt("a table's columns are not all there"));
+        }
+        let columns = columns.into_iter().map(column).collect::<Result<_, _>>()?;
+        let key = self.keys.remove(&object_id).and_then(|mut rows| rows.pop());
+        let mut table = TableDef {
+            object_id,
+            schema: names.0,
+            name: names.1,
+            columns,
+            primary_key: key.map(primary_key).transpose()?,
+            tree,
+            lob,
+            place: Place::Database,
+            unique: Vec::new(),
+            indexes: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            referencing: Vec::new(),
+            views: Vec::new(),
+            view: None,
+            temporal: Temporal::No,
+            tracking,
+            partitioned: None,
+            memory,
+            compression,
+            shape: 0,
+            statistics: Default::default(),
+            compiled: Compiled::default(),
+            layout: RowLayout::default(),
+            key_layout: KeyLayout::default(),
+            filegroup,
+            version: self.catalog.new_version(),
+            created_unix_ns: created,
+        };
+        for row in self.indexes.remove(&object_id).unwrap_or_default() {
+            let index = index::index(row)?;
+            self.highest = self.highest.max(index.constraint_id);
+            table.indexes.push(index);
+        }
+        for row in self.constraints.remove(&object_id).unwrap_or_default() {
+            match constraint::constraint(row)? {
+                Constraint::Check(check) => {
+                    self.highest = self.highest.max(check.object_id);
+                    table.checks.push(check);
+                }
+                Constraint::ForeignKey(key) => {
+                    self.highest = self.highest.max(key.object_id);
+                    let list = self.referencing.entry(key.table).or_default();
+                    if !list.contains(&object_id) {
+                        list.push(object_id);
+                    }
+                    table.foreign_keys.push(key);
+                }
+            }
+        }
+        for row in self.partitioned.remove(&object_id).unwrap_or_default() {
+            crate::partition::divide(&mut table, row)?;
+        }
+        check_ordinals(&table)?;
+        lay_out(&mut table);
+        let known = self.statistics.remove(&object_id).unwrap_or_default();
+        table.statistics = TableStatistics::loaded(&table, known);
+        Ok(Some((table, sources)))
+    }
+}
+
 /// Whether the columns are all there that keys and indexes name.
 fn check_ordinals(table: &TableDef) -> Result<(), CatalogError> {
     let key = table.primary_key.iter().flat_map(|key| &key.columns);
@@ -314,8 +403,8 @@ fn check_ordinals(table: &TableDef) -> Result<(), CatalogError> {
 }
 
 /// Rows grouped by their first column.
-fn by_object(rows: Vec<Vec<Value>>) -> Result<HashMap<i32, Vec<Vec<Value>>>, CatalogError> {
-    let mut groups: HashMap<i32, Vec<Vec<Value>>> = HashMap::new();
+fn by_object(rows: Vec<Vec<Value>>) -> Result<ByObject, CatalogError> {
+    let mut groups = ByObject::new();
     for row in rows {
         let id = row.first().and_then(Value::as_i64).ok_or_else(|| corrupt("no object id"))?;
         groups.entry(id as i32).or_default().push(row);

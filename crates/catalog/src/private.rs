@@ -51,6 +51,8 @@ pub fn define_private(
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         referencing: Vec::new(),
+        views: Vec::new(),
+        view: None,
         temporal: Temporal::No,
         tracking: None,
         partitioned: None,

@@ -159,6 +159,8 @@ impl Catalog {
         let (procedure, modified) = match old {
             Some((old, modified)) => {
                 self.delete_text(txn, &old)?;
+                // An altered view has no indexes.
+                self.forget_view_rows(txn, scope, &old)?;
                 let enabled = !old.trigger.is_some_and(|t| t.is_disabled());
                 let procedure = ProcedureDef {
                     kind,
@@ -170,6 +172,7 @@ impl Catalog {
                     text: text.into(),
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
+                    rows: None,
                     version: self.new_version(),
                     ..(*old).clone()
                 };
@@ -193,6 +196,7 @@ impl Catalog {
                     sequence: sequence_of(kind, text),
                     policy: policy_of(kind, text),
                     partitioning: crate::partition::of_text(kind, text)?,
+                    rows: None,
                     version: self.new_version(),
                     created_unix_ns: runtime::clock::unix_ns(),
                 };
@@ -279,6 +283,7 @@ impl Catalog {
         self.forget_grants(txn, scope, old.object_id)?;
         self.forget_properties_of(txn, scope, old.object_id)?;
         self.delete_text(txn, &old)?;
+        self.forget_view_rows(txn, scope, &old)?;
         self.tables.objects.delete(txn, &[Value::Int(old.object_id)])?;
         let name = old.kind.key(&old.name);
         self.free_name(txn, &old.schema, &name)?;
@@ -354,7 +359,9 @@ impl Catalog {
         self.free_name(txn, &old.schema, &key)?;
         self.claim_name(txn, schema, &old.kind.key(name), old.object_id)?;
         let version = self.new_version();
-        let new = ProcedureDef { schema: schema.into(), name: name.into(), version, ..old.clone() };
+        let mut new =
+            ProcedureDef { schema: schema.into(), name: name.into(), version, ..old.clone() };
+        new.rows = self.moved_view_rows(&new);
         let modified = modified + 1;
         let (kind, id) = (new.kind.number(), new.object_id);
         self.put_object(txn, &new.schema, &new.name, kind, id, modified, false)?;

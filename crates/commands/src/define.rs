@@ -4,6 +4,7 @@ mod change;
 pub(crate) mod ddl_trigger;
 mod dependents;
 mod global_tables;
+mod indexed_view;
 mod key_bytes;
 pub mod native;
 mod partition;
@@ -78,6 +79,7 @@ impl Commands<'_> {
             }
             Ddl::CreateTable(create) => self.create_table(create, frame),
             Ddl::AlterTable(alter) => self.alter_table(alter, frame),
+            Ddl::IndexView(index) => self.index_view(index, frame),
             Ddl::Reorganize(reorganize) => self.reorganize(reorganize, frame),
             Ddl::CreateProcedure(create) => self.create_procedure(create, frame),
             Ddl::PrivateUnique { table, key } => self.private_unique(table, key),
@@ -220,6 +222,14 @@ impl Commands<'_> {
             self.no_memory_ddl()?;
         }
         self.check_bound_columns(schema.as_deref(), &name.name, &changes)?;
+        let rebuilds =
+            |c: &catalog::AlterTable| matches!(c, catalog::AlterTable::RebuildIndex { .. });
+        if let Some(object) = self.state.find_object(schema.as_deref(), &name.name)
+            && let Some(rows) = object.rows().filter(|rows| rows.is_disabled_view())
+            && changes.iter().any(rebuilds)
+        {
+            return self.reindex_view(rows, &changes, frame);
+        }
         self.apply_changes(schema.as_deref(), &name.name, &changes, frame)
     }
 
@@ -309,6 +319,12 @@ impl Commands<'_> {
         }
         if matches!(&found, ObjectRef::Table(table) if table.is_memory()) {
             return Err(catalog::not_in_memory("operation", "DROP INDEX").into());
+        }
+        if let ObjectRef::Procedure(view) = &found
+            && let Some(rows) = &view.rows
+            && rows.index(&name.name).is_some_and(|index| index.clustered)
+        {
+            return self.unindex_view(view, frame);
         }
         let change = catalog::AlterTable::DropIndex { name: name.name.as_str().into() };
         self.apply_changes(schema.as_deref(), &table.name, &[change], frame)

@@ -78,11 +78,14 @@ impl Commands<'_> {
                 machine: &mut *self.machine,
             };
             let limit = env.state.options.rowcount;
+            let mut views = executor::ViewChanges::default();
             let mut cx = Cx::new(frame, &mut env, Some(&mut statement.txn), self.cancel);
+            cx.view_changes = Some(&mut views);
             if limit > 0 {
                 cx.row_limit = limit;
             }
-            body(&mut cx, &mut *self.sink)
+            let result = body(&mut cx, &mut *self.sink);
+            result.and_then(|result| executor::keep_views(&mut cx).map(|()| result))
         };
         statement.end(self.state, result)
     }

@@ -93,6 +93,16 @@ pub trait Environment {
         let _ = object_id;
         None
     }
+    /// The query of an indexed view of the current database with changed rows in place of these tables; an error that asks
+    /// for a new plan when the view is no longer there.
+    fn view_change(
+        &mut self,
+        view: i32,
+        tables: &[i32],
+    ) -> Result<Arc<crate::ViewChange>, SqlError> {
+        let _ = tables;
+        Err(SqlError::unsupported(format!("an indexed view ({view}) here")))
+    }
     /// Change tracking of the current database, where it is on or has been.
     fn tracking(&self) -> Option<catalog::DatabaseTracking> {
         None
@@ -190,6 +200,8 @@ pub struct Cx<'a> {
     pub row_limit: u64,
     /// Where a statement that fires triggers notes what it changes.
     pub changed: Option<&'a mut Changed>,
+    /// Where a statement notes what it changes below indexed views: whoever ends it calls [`crate::keep_views`].
+    pub view_changes: Option<&'a mut crate::ViewChanges>,
     /// Subqueries of the running plan.
     pub subplans: &'a [SubPlan],
     /// Correlation parameters of the running plan.
@@ -270,6 +282,7 @@ impl<'a> Cx<'a> {
             table: None,
             row_limit: u64::MAX,
             changed: None,
+            view_changes: None,
             subplans: &[],
             params: Vec::new(),
             allowance: FREE_BYTES,
@@ -308,6 +321,7 @@ impl<'a> Cx<'a> {
         cx.table = self.table;
         cx.row_limit = self.row_limit;
         cx.changed = self.changed.as_deref_mut();
+        cx.view_changes = self.view_changes.as_deref_mut();
         cx.allowance = allowance;
         if grant.is_some() {
             cx.keep().grant = grant;

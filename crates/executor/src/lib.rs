@@ -22,6 +22,7 @@ mod workspace;
 mod change;
 mod foreign;
 mod index;
+mod indexed_view;
 mod isolation;
 mod last_writer;
 mod lob;
@@ -65,6 +66,7 @@ pub use cx::{
 pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, forgiven_by, holds, satisfies, test};
 pub use functions::zones::{Zone, time_zones};
+pub use indexed_view::{ViewChange, ViewChanges, fill_view, keep_views};
 pub use isolation::{MemoryAccess, check_memory_read};
 pub use last_writer::Kept;
 pub use lob::column as stored_column;

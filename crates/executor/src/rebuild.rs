@@ -126,7 +126,7 @@ fn rewrite(altered: &Altered, columns: &[Option<usize>], cx: &mut Cx<'_>) -> Res
 }
 
 /// 1505 in place of what an INSERT would be told.
-fn duplicate(error: SqlError, table: &TableDef) -> SqlError {
+pub(crate) fn duplicate(error: SqlError, table: &TableDef) -> SqlError {
     if !matches!(error.number, 2601 | 2627) {
         return error;
     }

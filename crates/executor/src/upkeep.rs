@@ -48,6 +48,8 @@ pub(crate) struct Upkeep {
     period: Option<Box<Period>>,
     /// Of a table whose changes are tracked.
     tracker: Option<Box<Tracker>>,
+    /// Of a table below indexed views: the columns that they read.
+    viewed: Option<Vec<usize>>,
     /// Some rule calls a function of the user's, which may read anything in the transaction.
     calls: bool,
     old_entry: Entry,
@@ -72,7 +74,26 @@ impl Upkeep {
             upkeep.needed.dedup();
             upkeep.tracker = Some(Box::new(tracker));
         }
+        if !table.views.is_empty() && !table.is_private() {
+            upkeep.view(table, cx)?;
+        }
         Ok(upkeep)
+    }
+
+    /// Notes which columns the indexed views above the table read.
+    fn view(&mut self, table: &TableDef, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let mut columns = Vec::new();
+        for view in &table.views {
+            let change = cx.env.view_change(*view, &[table.object_id])?;
+            columns.extend_from_slice(change.columns_of(table.object_id));
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        self.needed.extend_from_slice(&columns);
+        self.needed.sort_unstable();
+        self.needed.dedup();
+        self.viewed = Some(columns);
+        Ok(())
     }
 
     /// Without constraints, and with rowversions as they are.
@@ -124,6 +145,7 @@ impl Upkeep {
             unchecked: false,
             period: Period::of(table, cx).map(Box::new),
             tracker: None,
+            viewed: None,
             old_entry: Entry::default(),
             new_entry: Entry::default(),
         })
@@ -147,6 +169,7 @@ impl Upkeep {
         self.indexes.is_empty()
             && self.foreign.is_empty()
             && self.is_keepable()
+            && self.viewed.is_none()
             && !self.ignores
             && !self.calls
             && !table.columns.iter().any(|column| column.rowversion)
@@ -155,7 +178,8 @@ impl Upkeep {
     /// Whether a row is neither completed nor looked at: no column follows from others, and no constraint is about the row
     /// itself.
     pub fn asks_nothing_of_rows(&self) -> bool {
-        !self.makes && self.is_keepable() && self.rules.checks.is_empty() && self.asked.is_empty()
+        let follows = self.makes || !self.is_keepable() || self.viewed.is_some();
+        !follows && self.rules.checks.is_empty() && self.asked.is_empty()
     }
 
     /// Which columns updates set: entries of unique indexes over them wait for all others to go.
@@ -265,7 +289,8 @@ impl Upkeep {
         }
     }
 
-    /// A row has come (`old` is none), has gone (`new` is none) or has changed: noted where changes are tracked.
+    /// A row has come (`old` is none), has gone (`new` is none) or has changed: noted for the indexed views above the
+    /// table, and where changes are tracked.
     pub fn track(
         &mut self,
         table: &TableDef,
@@ -273,6 +298,13 @@ impl Upkeep {
         new: Option<&[Value]>,
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
+        if let Some(columns) = &self.viewed {
+            // A change of other columns is nothing to the views.
+            let both = old.zip(new);
+            if both.is_none_or(|(old, new)| columns.iter().any(|at| old[*at] != new[*at])) {
+                cx.note_for_views(table, old, new)?;
+            }
+        }
         let Some(tracker) = &mut self.tracker else { return Ok(()) };
         match (old, new) {
             (Some(old), Some(new)) => tracker.updated(table, old, new, cx),

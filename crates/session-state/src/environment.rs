@@ -307,6 +307,14 @@ impl Environment for SessionEnvironment<'_> {
         self.state.database.catalog.table_by_id(self.state.definitions(), object_id)
     }
 
+    fn view_change(
+        &mut self,
+        view: i32,
+        tables: &[i32],
+    ) -> Result<std::sync::Arc<executor::ViewChange>, SqlError> {
+        self.planned_view_change(view, tables)
+    }
+
     fn tracking(&self) -> Option<catalog::DatabaseTracking> {
         self.state.database.catalog.configuration().tracking()
     }

@@ -27,6 +27,8 @@ mod recovery;
 mod statement_txn;
 mod tag;
 mod transaction;
+mod view_changes;
+mod view_plans;
 mod visibility;
 
 mod environment;

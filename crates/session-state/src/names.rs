@@ -58,6 +58,12 @@ impl<'a> SessionNames<'a> {
         self
     }
 
+    /// For a text that means the same under whatever the session has set.
+    pub fn with_settings(mut self, settings: binder::Settings) -> SessionNames<'a> {
+        self.settings = settings;
+        self
+    }
+
     /// What was bound holds for the temporary tables of now only: their generation, if any was asked for. For once only,
     /// where a view of another database was asked for: nobody tells when it is altered.
     pub fn private_version(&self) -> Option<u64> {
@@ -171,6 +177,11 @@ impl Names for SessionNames<'_> {
             ObjectRef::Procedure(module) if module.kind.is_function() => Some(module),
             _ => None,
         }
+    }
+
+    fn function_by_id(&self, object_id: i32) -> Option<Arc<catalog::ProcedureDef>> {
+        let (catalog, scope) = self.catalog_of_ids();
+        module_by_id(&catalog, scope, object_id).filter(|module| module.kind.is_function())
     }
 
     fn procedure(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {

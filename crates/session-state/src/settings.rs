@@ -1,4 +1,4 @@
-//! SET options that filtered indexes ask for of whoever makes one or changes rows under one.
+//! SET options that filtered indexes and indexed views ask for of whoever makes one or changes rows under one.
 //!
 //! Source: SQL Server's documentation of CREATE INDEX ("Required SET options for filtered indexes"). Statements of modules
 //! are not asked: they run under what was set when the module was made.
@@ -11,7 +11,9 @@ use executor::SqlError;
 
 /// The statement's verb, if it makes a filtered index or changes rows of a table that has one.
 pub fn needs_settings(kind: &StmtKind) -> Option<&'static str> {
-    let filtered = |table: &TableDef| table.indexes.iter().any(|i| i.filter.is_some());
+    let filtered = |table: &TableDef| {
+        !table.views.is_empty() || table.indexes.iter().any(|i| i.filter.is_some())
+    };
     match kind {
         StmtKind::Insert(insert) if filtered(&insert.table) => Some("INSERT"),
         StmtKind::Update(update) if filtered(&update.table) => Some("UPDATE"),
@@ -23,6 +25,7 @@ pub fn needs_settings(kind: &StmtKind) -> Option<&'static str> {
                     |c: &AlterTable| matches!(c, AlterTable::AddIndex(i) if i.filter.is_some());
                 alter.changes.iter().any(makes).then_some("CREATE INDEX")
             }
+            Ddl::IndexView(_) => Some("CREATE INDEX"),
             _ => None,
         },
         _ => None,

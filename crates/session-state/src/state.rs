@@ -117,6 +117,8 @@ pub struct SessionState {
     pub cancel: Arc<AtomicBool>,
     /// What the request's workload group lets it have.
     pub bounds: executor::Bounds,
+    /// What was planned for the indexed views above tables that it changes.
+    pub view_plans: crate::view_plans::ViewPlans,
     /// Memory that its requests have taken and not given back, in bytes.
     pub memory_taken: i64,
     pub transaction: Transaction,
@@ -182,6 +184,7 @@ impl SessionState {
             transaction: Transaction::of_session(spid, cancel.clone()),
             cancel,
             bounds: executor::Bounds::default(),
+            view_plans: Default::default(),
             memory_taken: 0,
             rowcount: 0,
             sequence_numbers: Vec::new(),

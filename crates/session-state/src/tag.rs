@@ -203,7 +203,7 @@ impl Tag {
             Ddl::CreateTable(_) => Tag::CreateTable,
             Ddl::AlterTable(_) | Ddl::Switch(_) => Tag::AlterTable,
             Ddl::Reorganize(_) => Tag::AlterIndex,
-            Ddl::PrivateUnique { .. } => Tag::CreateIndex,
+            Ddl::PrivateUnique { .. } | Ddl::IndexView(_) => Tag::CreateIndex,
             Ddl::CreateProcedure(_) => Tag::CreateProcedure,
             Ddl::CreateView(_) => Tag::CreateView,
             Ddl::CreateType { .. } => Tag::CreateType,

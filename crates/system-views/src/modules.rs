@@ -29,6 +29,7 @@ impl Module {
             sequence: None,
             policy: None,
             partitioning: None,
+            rows: None,
             kind: ModuleKind::Procedure,
             object_id: self.id(),
             schema: "sys".into(),

@@ -116,6 +116,15 @@ impl Object {
         }
     }
 
+    /// Where its rows are: those of a table, or of an indexed view.
+    pub fn rows(&self) -> Option<&Arc<TableDef>> {
+        match &self.what {
+            What::Table(table) => Some(table),
+            What::Procedure(module) => module.rows.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Its text, where the session may read it.
     pub fn shown_text(&self) -> Option<&str> {
         self.text().filter(|_| self.is_readable && !self.has_option("ENCRYPTION"))

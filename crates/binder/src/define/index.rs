@@ -35,22 +35,33 @@ impl Binder<'_> {
         Ok(StmtKind::Ddl(Box::new(ddl::Ddl::PrivateUnique { table: name, key })))
     }
 
-    /// The table of an index; 1088.
+    /// The table of an index, or the rows of an indexed view; 1088.
     fn indexed_table(&self, name: &ast::ObjectName) -> Result<std::sync::Arc<TableDef>> {
         let wanted = ObjectName::from(name);
         let line = name.span.line.max(1);
-        self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
-            Some(_) => BindError::unsupported("CREATE INDEX on a view", line),
-            None => BindError::new(
-                1088,
-                16,
-                line,
-                format!(
-                    "Cannot find the object \"{name}\" because it does not exist or you do not have \
-                     permissions."
-                ),
-            ),
+        let found = self.table(&wanted).or_else(|| self.indexed_rows(&wanted));
+        found.ok_or_else(|| {
+            let text = format!(
+                "Cannot find the object \"{name}\" because it does not exist or you do not have permissions."
+            );
+            BindError::new(1088, 16, line, text)
         })
+    }
+
+    /// CREATE UNIQUE CLUSTERED INDEX on a view that has no rows so far, if it is one.
+    pub fn first_index(
+        &mut self,
+        create: &ast::CreateIndex,
+        text: &str,
+    ) -> Result<Option<ddl::IndexView>> {
+        let wanted = ObjectName::from(&create.table);
+        let view = match self.table(&wanted) {
+            None => self.names.view(&wanted).filter(|view| view.rows.is_none()),
+            Some(_) => None,
+        };
+        let Some(view) = view else { return Ok(None) };
+        let spec = index_spec(&create.index, text)?;
+        Ok(Some(self.index_view(&view, create, spec)?))
     }
 
     /// CREATE INDEX: 1088, 155.
@@ -61,6 +72,9 @@ impl Binder<'_> {
     ) -> Result<ddl::AlterTable> {
         let table = self.indexed_table(&create.table)?;
         let mut spec = index_spec(&create.index, text)?;
+        if table.view.is_some() {
+            crate::indexed_view::check_further(&spec, &create.index, &table)?;
+        }
         if let Some(asked) = &create.index.spatial {
             spec = super::spatial::spec(&create.index, asked, &table, spec)?;
         }

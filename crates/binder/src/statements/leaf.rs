@@ -158,8 +158,10 @@ impl ProgramBinder<'_> {
                 b.private_index(create, self.text)?
             }
             S::CreateIndex(create) => {
-                let alter = b.create_index(create, self.text)?;
-                StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
+                StmtKind::Ddl(Box::new(match b.first_index(create, self.text)? {
+                    Some(view) => Ddl::IndexView(Box::new(view)),
+                    None => Ddl::AlterTable(Box::new(b.create_index(create, self.text)?)),
+                }))
             }
             S::AlterIndex(alter) => match b.reorganize(alter)? {
                 Some(reorganize) => StmtKind::Ddl(Box::new(Ddl::Reorganize(reorganize))),

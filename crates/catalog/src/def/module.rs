@@ -162,6 +162,8 @@ pub struct ProcedureDef {
     pub policy: Option<std::sync::Arc<crate::PolicyDef>>,
     /// Of a partition function or scheme.
     pub partitioning: Option<std::sync::Arc<crate::Partitioning>>,
+    /// Of an indexed view: where its rows are kept.
+    pub rows: Option<std::sync::Arc<crate::TableDef>>,
     /// As in [`TableDef::version`].
     pub version: u64,
     pub created_unix_ns: u64,

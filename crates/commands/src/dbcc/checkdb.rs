@@ -9,7 +9,7 @@ mod rows;
 use crate::Commands;
 use crate::refusals::no_database;
 use binder::ir::FuncId;
-use catalog::{Catalog, ObjectRef, TableDef};
+use catalog::{Catalog, TableDef};
 use engine::{Finding, TableLock, Tree, TreeReport};
 use executor::{ColumnMeta, Command, SqlError, SqlMessage};
 use indexes::IndexCheck;
@@ -127,10 +127,8 @@ impl Commands<'_> {
         args: &[Value],
         open: &OpenDatabase,
     ) -> Result<Vec<Arc<TableDef>>, SqlError> {
-        let all = open.catalog.objects().into_iter().filter_map(|object| match object {
-            ObjectRef::Table(table) if !table.is_private() => Some(table),
-            _ => None,
-        });
+        let all = open.catalog.objects().into_iter();
+        let all = all.filter_map(|object| object.rows().filter(|t| !t.is_private()).cloned());
         if name != "CHECKTABLE" {
             return Ok(all.collect());
         }
@@ -138,8 +136,8 @@ impl Commands<'_> {
         let mut parts = session_state::name_parts(&wanted);
         let last = parts.pop().unwrap_or_default();
         let schema = parts.pop();
-        let found = open.catalog.table(None, schema.as_deref(), &last);
-        let found = found.ok_or_else(|| {
+        let found = open.catalog.object(None, schema.as_deref(), &last);
+        let found = found.and_then(|object| object.rows().cloned()).ok_or_else(|| {
             SqlError::new(
                 2501,
                 16,
@@ -212,8 +210,8 @@ impl Commands<'_> {
     fn check_files(&mut self, open: &OpenDatabase, found: &mut Found, line: u32, quiet: bool) {
         let mut known: HashSet<u64> = open.engine.system_tree_numbers().into_iter().collect();
         for object in open.catalog.objects() {
-            if let ObjectRef::Table(table) = object {
-                known.extend(trees_of(&table).into_iter().map(|(tree, _)| tree.0.0));
+            if let Some(table) = object.rows() {
+                known.extend(trees_of(table).into_iter().map(|(tree, _)| tree.0.0));
             }
         }
         known.extend(open.catalog.configuration().tracking().map(|t| t.commits.0.0));

@@ -97,12 +97,12 @@ impl Commands<'_> {
         let found = match is_temporary(&last) {
             true => self.state.transaction.private.find(&last).cloned(),
             false => match self.state.find_object(schema.as_deref(), &last) {
-                Some(ObjectRef::Table(table)) => Some(table),
-                _ => None,
+                Some(object) => object.rows().cloned(),
+                None => None,
             },
         };
         let may = |table: &Arc<TableDef>| {
-            table.is_private() || self.may_change(&ObjectRef::Table(table.clone()), false)
+            table.is_private() || self.may_change(&ObjectRef::of_rows(table.clone()), false)
         };
         found.filter(may).ok_or_else(|| {
             let text = format!(

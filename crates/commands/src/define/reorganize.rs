@@ -6,7 +6,7 @@
 use crate::Commands;
 use crate::refusals::no_object;
 use binder::ddl::Reorganize;
-use catalog::{CatalogError, IndexDef, ObjectRef, TableDef};
+use catalog::{CatalogError, IndexDef, TableDef};
 use engine::TreeId;
 use executor::SqlError;
 use types::Value;
@@ -27,8 +27,8 @@ impl Commands<'_> {
         let schema = self.schema_of(name);
         let table = match self.state.find_object(schema.as_deref(), &name.name) {
             Some(object) if !self.may_change(&object, false) => None,
-            Some(ObjectRef::Table(table)) => Some(table),
-            _ => None,
+            Some(object) => object.rows().cloned(),
+            None => None,
         };
         let table = table.ok_or_else(|| no_object(&name.to_string()))?;
         if let Some(number) = &what.partition {

@@ -138,12 +138,7 @@ impl Commands<'_> {
     /// The table of that name, if the session may alter it.
     fn statistics_table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableDef>> {
         let found = self.state.find_object(schema.filter(|s| !s.is_empty()), name)?;
-        match found {
-            ObjectRef::Table(table) if self.may_change(&ObjectRef::Table(table.clone()), false) => {
-                Some(table)
-            }
-            _ => None,
-        }
+        found.rows().filter(|_| self.may_change(&found, false)).cloned()
     }
 
     /// A temporary table, of which no statistics are kept: what asks for them is content with that.
@@ -285,7 +280,7 @@ impl Commands<'_> {
         let catalog = self.state.database.catalog.clone();
         let scope = self.state.transaction.scope();
         for object in catalog.objects_in(scope) {
-            let ObjectRef::Table(table) = &object else { continue };
+            let Some(table) = object.rows() else { continue };
             if !self.may_change(&object, false) {
                 continue;
             }
@@ -321,8 +316,8 @@ impl Commands<'_> {
                 || access.allows(Permission::Select, self.table_target(def))
         };
         let found = self.state.find_object(schema.as_deref().filter(|s| !s.is_empty()), &bare);
-        let def = match found {
-            Some(ObjectRef::Table(def)) if may(&def) => def,
+        let def = match found.as_ref().and_then(ObjectRef::rows) {
+            Some(def) if may(def) => def.clone(),
             _ => {
                 let text = format!(
                     "Cannot find a table or object with the name \"{table}\". Check the system catalog."

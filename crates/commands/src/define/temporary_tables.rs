@@ -210,6 +210,7 @@ impl Commands<'_> {
             sequence: None,
             policy: None,
             partitioning: None,
+            rows: None,
             version: made as u64,
             created_unix_ns: runtime::clock::unix_ns(),
         }));

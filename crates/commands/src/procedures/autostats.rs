@@ -22,12 +22,8 @@ impl Commands<'_> {
         let bare = parts.next().unwrap_or_default();
         let schema = parts.next().filter(|s| !s.is_empty());
         let found = self.state.find_object(schema.as_deref(), &bare);
-        let def = match found {
-            Some(ObjectRef::Table(def))
-                if self.may_change(&ObjectRef::Table(def.clone()), false) =>
-            {
-                def
-            }
+        let def = match found.filter(|found| self.may_change(found, false)) {
+            Some(ObjectRef::Table(def)) => def,
             _ => return Err(messages::error(15009, &[table, &self.state.database.name])),
         };
         let mut specs = crate::define::statistics::known(&def);

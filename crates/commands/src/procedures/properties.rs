@@ -289,15 +289,14 @@ impl Commands<'_> {
             (_, "COLUMN", ObjectRef::Table(table)) => table
                 .column(part_name)
                 .map(|ordinal| minor(PropertyClass::Object, ordinal as i32 + 1)),
-            (_, "INDEX", ObjectRef::Table(table)) => {
+            ("TABLE" | "VIEW", "INDEX", object) => {
+                let table = object.rows().ok_or(missing)?;
                 let clustered = table.is_clustered_key(part_name).then_some(1);
                 let index = table.index(part_name).map(|index| index.index_id);
                 clustered.or(index).map(|index| minor(PropertyClass::Index, index))
             }
             (_, "CONSTRAINT", ObjectRef::Table(table)) => constraint_id(table, part_name)
                 .map(|id| PropertyTarget::whole(PropertyClass::Object, id)),
-            // There are no indexes of views.
-            ("VIEW", "INDEX", _) => None,
             ("TABLE_TYPE", "COLUMN", ObjectRef::Procedure(module)) => {
                 let place = placed(&columns_of_type(module), part_name, &mut found.part);
                 place.map(|place| minor(PropertyClass::TypeColumn, place))

@@ -41,7 +41,7 @@ pub struct Index {
     pub rows: i64,
 }
 
-/// The indexes of every table, and of every table type.
+/// The indexes of every table and indexed view, and of every table type.
 pub fn all(context: &Context<'_>) -> Vec<Index> {
     let objects = object::user_objects(context);
     let table = |object: &Object| match &object.what {
@@ -49,7 +49,7 @@ pub fn all(context: &Context<'_>) -> Vec<Index> {
         What::Procedure(module) if module.kind == ModuleKind::TableType => {
             shape::of_module(context, module)
         }
-        _ => None,
+        _ => object.rows().cloned(),
     };
     objects.iter().filter_map(table).flat_map(|table| of_table(context, &table)).collect()
 }

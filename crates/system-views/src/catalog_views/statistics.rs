@@ -33,7 +33,7 @@ impl Known {
     }
 }
 
-/// All statistics of the database's tables, by table and id.
+/// All statistics of the database's tables and indexed views, by object and id.
 fn known(context: &Context<'_>) -> Vec<Known> {
     let mut found: Vec<Known> = all(context)
         .into_iter()
@@ -48,8 +48,8 @@ fn known(context: &Context<'_>) -> Vec<Known> {
             table: index.table,
         })
         .collect();
-    let tables = object::tables(context);
-    for table in tables.iter().filter_map(|o| o.table()) {
+    let objects = object::user_objects(context);
+    for table in objects.iter().filter_map(|o| o.rows()) {
         for statistic in table.statistics.all().into_iter().filter(|s| s.is_of(table)) {
             let changes = context.database.catalog.changes_since(table, &statistic) as i64;
             let same =

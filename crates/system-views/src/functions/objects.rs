@@ -102,7 +102,7 @@ pub fn col_length(context: &Context<'_>, args: Args<'_>) -> Value {
 pub fn index_col(context: &Context<'_>, args: Args<'_>) -> Value {
     let name = || {
         let (_, object) = find(context, args.text(0)?)?;
-        let table = object.table()?.clone();
+        let table = object.rows()?.clone();
         let id = args.number(1)?;
         let place = usize::try_from(args.number(2)? - 1).ok()?;
         let key = match id {

@@ -20,7 +20,7 @@ pub fn of_object(context: &Context<'_>, args: Args<'_>, func: FuncId) -> Value {
         return Value::str(object.kind());
     }
     let number = if extended && name == "cardinality" {
-        object.table().map(|t| context.rows_of(t))
+        object.rows().map(|t| context.rows_of(t))
     } else {
         object_number(context, &object, &name)
     };
@@ -37,7 +37,7 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
     let is = |wanted: bool| Some(i64::from(wanted));
     // What is asked of tables is NULL for other objects.
     let of_table = |wanted: &dyn Fn(&catalog::TableDef) -> bool| {
-        table.map(|t| i64::from(wanted(t))).or_else(|| (kind == "V").then_some(0))
+        object.rows().map(|t| i64::from(wanted(t))).or_else(|| (kind == "V").then_some(0))
     };
     let keyed = |t: &catalog::TableDef| t.primary_key.is_some();
     match name {
@@ -241,7 +241,7 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
 pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
     let number = || {
         let object = object::by_id(context, args.number(0)?)?;
-        let table = object.table()?;
+        let table = object.rows()?;
         let name = args.text(1)?;
         let index = crate::catalog_views::indexes::of_table(context, table);
         let same = |n: &String| catalog::same_name(n, name);
@@ -290,7 +290,7 @@ pub fn of_index_key(context: &Context<'_>, args: Args<'_>) -> Value {
     let number = || {
         let object = object::by_id(context, args.number(0)?)?;
         let id = args.number(1)?;
-        let index = crate::catalog_views::indexes::of_table(context, object.table()?);
+        let index = crate::catalog_views::indexes::of_table(context, object.rows()?);
         let index = index.into_iter().find(|i| i64::from(i.id) == id)?;
         let place = usize::try_from(args.number(2)? - 1).ok()?;
         let (ordinal, descending) = *index.keys.get(place)?;

@@ -24,10 +24,7 @@ pub static VIEWS: &[&dyn Declared] =
 fn object_of(context: &Context<'_>, database: i32, tree: u64) -> Option<i32> {
     let there = context.of_database_id(database.into())?;
     let tables = there.database.catalog.objects_in(None).into_iter();
-    let mut tables = tables.filter_map(|object| match object {
-        catalog::ObjectRef::Table(table) => Some(table),
-        _ => None,
-    });
+    let mut tables = tables.filter_map(|object| object.rows().cloned());
     let has = |table: &Arc<TableDef>| trees_of(table).iter().any(|(_, id)| id.0.0 == tree);
     tables.find(has).map(|table| table.object_id)
 }

@@ -5,7 +5,6 @@
 
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
-use catalog::ObjectRef;
 use engine::{UsageFigures, Use};
 use executor::SqlError;
 use types::Value;
@@ -28,8 +27,8 @@ fn used(context: &Context<'_>, _: &[Value]) -> Result<Vec<Used>, SqlError> {
         let Some(open) = &database.open else { continue };
         let figures = open.engine.index_usage();
         for object in open.catalog.objects_in(None) {
-            let ObjectRef::Table(table) = object else { continue };
-            for (index, tree) in crate::catalog_views::indexes::trees_of(&table) {
+            let Some(table) = object.rows() else { continue };
+            for (index, tree) in crate::catalog_views::indexes::trees_of(table) {
                 if let Some((_, figures)) = figures.iter().find(|(id, _)| *id == tree) {
                     let (database, object, figures) = (database.id, table.object_id, *figures);
                     all.push(Used { database, object, index, figures });
