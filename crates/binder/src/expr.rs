@@ -384,6 +384,7 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         types::convert::check_explicit(input.ty, ty).map_err(|e| BindError::of_type(e, line))?;
         let style = self.expr(style)?;
+        self.no_text(&style, "convert", 3, line)?;
         let style = self.coerce(style, SqlType::Int, CastMode::Implicit)?;
         let func = FuncId::Convert { try_ };
         Ok(crate::functions::nullable(crate::functions::call(func, vec![input, style], ty)))

@@ -520,10 +520,8 @@ impl Binder<'_> {
                 let index = name == "CHARINDEX";
                 check(2, if index { 3 } else { 2 })?;
                 let (wanted, searched) = (next(), next());
-                if !index && searched.is_null_constant() {
-                    let text =
-                        "Argument data type NULL is invalid for argument 2 of patindex function.";
-                    return Err(BindError::new(8116, 16, line, text));
+                if !index {
+                    self.no_null(&searched, name, 2, line)?;
                 }
                 let mut out = vec![self.text(wanted)?, self.text(searched)?];
                 if n == 3 {
@@ -637,8 +635,20 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
+    /// 8116 for NULL where a function wants to know the type.
+    pub(super) fn no_null(&self, arg: &Expr, name: &str, place: usize, line: u32) -> Result<()> {
+        if !arg.is_null_constant() {
+            return Ok(());
+        }
+        let text = format!(
+            "Argument data type NULL is invalid for argument {place} of {} function.",
+            name.to_lowercase()
+        );
+        Err(BindError::new(8116, 16, line, text))
+    }
+
     /// 8116 for a text where a function takes nothing but a number.
-    pub(super) fn no_text(&self, arg: &Expr, name: &str, place: usize, line: u32) -> Result<()> {
+    pub(crate) fn no_text(&self, arg: &Expr, name: &str, place: usize, line: u32) -> Result<()> {
         match arg.ty.is_character() {
             true => Err(self.bad_argument(place, arg.ty, name, line)),
             false => Ok(()),

@@ -64,9 +64,14 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
     }
     if a == SqlType::Variant || b == SqlType::Variant {
         let other = if a == SqlType::Variant { b } else { a };
+        let four = !op.is_bitwise() && op != ArithOp::Mod;
         return Err(match other {
-            SqlType::Variant => invalid(SqlType::Variant),
-            _ => TypeError::ImplicitNotAllowed { from: "sql_variant", to: other.message_name() },
+            SqlType::Variant if op.is_bitwise() => invalid(SqlType::Variant),
+            // A number would have to be made of it.
+            _ if four && other.is_numeric() && other != SqlType::Bit => {
+                TypeError::ImplicitNotAllowed { from: "sql_variant", to: other.name() }
+            }
+            _ => incompatible(),
         });
     }
     if op.is_bitwise() {
@@ -458,13 +463,13 @@ macro_rules! checked_ints {
             }
             a.checked_div(b).ok_or(TypeError::Overflow { from: "expression", to: $name })
         }
-        #[doc = concat!("a % b for ", $name, ", sign of a; 8134.")]
+        #[doc = concat!("a % b for ", $name, ", sign of a; 8134, 8115 where a / b is.")]
         #[inline]
         pub fn $rem(a: $t, b: $t) -> Result<$t, TypeError> {
             if b == 0 {
                 return Err(TypeError::DivideByZero);
             }
-            Ok(a.checked_rem(b).unwrap_or(0))
+            a.checked_rem(b).ok_or(TypeError::Overflow { from: "expression", to: $name })
         }
     )*};
 }

@@ -284,6 +284,7 @@ fn convert_slow(
     if let Value::Variant(held) = value
         && to != SqlType::Variant
     {
+        check_explicit(held.ty(), to)?;
         return convert(held.value(), held.ty(), to, style, strict);
     }
     let made = convert_of(value, from, to, style, strict);
@@ -534,12 +535,7 @@ fn to_binary(
 
 /// As SQL Server lays it out: precision, scale, 0, sign, magnitude in 4-byte groups.
 fn decimal_bytes(d: Decimal) -> Vec<u8> {
-    let groups = match d.precision() {
-        0..=9 => 4,
-        10..=19 => 8,
-        20..=28 => 12,
-        _ => 16,
-    };
+    let groups = d.storage_bytes() - 1;
     let mut out = vec![d.precision(), d.scale(), 0, (d.units() >= 0) as u8];
     out.extend_from_slice(&d.units().unsigned_abs().to_le_bytes()[..groups]);
     out

@@ -445,7 +445,7 @@ impl Culture {
 
     /// By name, any case; the empty name is the invariant culture, a bare language its largest country.
     pub fn find(name: &str) -> Option<&'static Culture> {
-        let name = name.trim_end_matches(' ');
+        let name = &*name.replace('_', "-");
         let exact = CULTURES.iter().find(|c| c.name.eq_ignore_ascii_case(name));
         exact.or_else(|| {
             let bare = name.len() == 2;

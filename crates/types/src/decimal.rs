@@ -90,6 +90,11 @@ impl Decimal {
         i64::try_from(self.units() / POW10[self.scale as usize]).ok()
     }
 
+    /// Bytes that it is told to take: a sign and whole groups of four for its digits.
+    pub fn storage_bytes(self) -> usize {
+        5 + 4 * (self.units().unsigned_abs().checked_ilog2().unwrap_or(0) as usize / 32)
+    }
+
     pub fn to_f64(self) -> f64 {
         // Through text: the nearest double to the exact number, for any scale.
         if self.scale == 0 {

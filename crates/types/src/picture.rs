@@ -456,6 +456,11 @@ fn custom_number(n: &Number, format: &str, culture: &Culture) -> Option<String> 
 
 fn date(d: DateTime2, offset: i16, format: &str, culture: &Culture) -> Option<String> {
     let both = |date: &str, time: &str| format!("{date} {time}");
+    // The universal formats tell the moment at Greenwich.
+    let d = match format {
+        "u" | "R" | "r" => d.shift_minutes(-i64::from(offset)).unwrap_or(d),
+        _ => d,
+    };
     let pattern: String = match format {
         "" | "G" => both(culture.short_date, culture.long_time),
         "d" => culture.short_date.into(),

@@ -192,19 +192,30 @@ pub fn property(ty: SqlType, value: Option<&Value>, name: &str) -> Value {
             SqlType::SmallDateTime => 16,
             SqlType::Float => 53,
             SqlType::Real => 24,
+            SqlType::Date => 10,
+            SqlType::Time(scale) => of_time(8, scale),
+            SqlType::DateTime2(scale) => of_time(19, scale),
+            SqlType::DateTimeOffset(scale) => of_time(26, scale),
             ty => ty.as_decimal().map_or(0, |(precision, _)| precision as i32),
         }),
         "scale" => number(match ty {
             SqlType::DateTime => 3,
+            SqlType::Time(scale) | SqlType::DateTime2(scale) | SqlType::DateTimeOffset(scale) => {
+                i32::from(scale)
+            }
             ty => ty.as_decimal().map_or(0, |(_, scale)| scale as i32),
         }),
-        "maxlength" => number(declared_bytes(ty)),
+        "maxlength" => number(match value {
+            Some(Value::Decimal(d)) => d.storage_bytes() as i32,
+            _ => declared_bytes(ty),
+        }),
         "totalbytes" => {
             // Two bytes of type and version, the type's own properties, and the value.
             let held = match value {
                 Some(Value::Str(text)) if ty.is_unicode() => 2 * collation::utf16_len(text) as i32,
                 Some(Value::Str(text)) => text.chars().count() as i32,
                 Some(Value::Binary(bytes)) => bytes.len() as i32,
+                Some(Value::Decimal(d)) => d.storage_bytes() as i32,
                 _ => declared_bytes(ty),
             };
             let properties = match ty {
@@ -219,6 +230,11 @@ pub fn property(ty: SqlType, value: Option<&Value>, name: &str) -> Value {
         "collation" if ty.is_character() => Value::str("SQL_Latin1_General_CP1_CI_AS"),
         _ => Value::Null,
     }
+}
+
+/// Characters of a moment's text: those of whole seconds, and the fraction with its point.
+fn of_time(whole: i32, scale: u8) -> i32 {
+    whole + if scale > 0 { i32::from(scale) + 1 } else { 0 }
 }
 
 /// Bytes that a value of the type may take.

@@ -192,6 +192,7 @@ impl Binder<'_> {
                 if !(value.ty.is_numeric() && value.ty != SqlType::Bit || value.ty.is_temporal()) {
                     return Err(self.bad_argument(1, value.ty, name, line));
                 }
+                self.no_null(&arg(1), name, 2, line)?;
                 let mut bound = vec![value, self.text(arg(1))?];
                 if n == 3 {
                     bound.push(self.text(arg(2))?);
@@ -221,6 +222,7 @@ impl Binder<'_> {
             | "DATETIMEOFFSETFROMPARTS" => self.made_of_parts(name, args, line)?,
             "JSON_VALUE" => {
                 check(2, 2)?;
+                self.no_null(&arg(1), name, 2, line)?;
                 let bound = vec![self.text(arg(0))?, self.text(arg(1))?];
                 nullable(call(F::JsonValue, bound, TEXT))
             }

@@ -121,6 +121,10 @@ pub(crate) fn container(node: &Node<'_>, path: &Path) -> Result<Value, SqlError>
     if node.is_container() {
         return Ok(Value::str(node.raw()));
     }
+    // null is NULL in either mode.
+    if node.kind == json::Kind::Null {
+        return Ok(Value::Null);
+    }
     null_unless_strict(path, 13624, "Object or array cannot be found in the specified JSON path.")
 }
 

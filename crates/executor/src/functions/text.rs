@@ -464,6 +464,7 @@ fn data_length(value: &Value, ty: SqlType) -> usize {
             breathing(text.chars()).map(|c| page.bytes_of(c)).sum()
         }
         Value::Binary(bytes) => bytes.len(),
+        Value::Decimal(d) => d.storage_bytes(),
         _ => match ty {
             SqlType::Bit | SqlType::TinyInt => 1,
             SqlType::SmallInt => 2,
@@ -472,12 +473,6 @@ fn data_length(value: &Value, ty: SqlType) -> usize {
             SqlType::Time(p) => time_bytes(p),
             SqlType::DateTime2(p) => time_bytes(p) + 3,
             SqlType::DateTimeOffset(p) => time_bytes(p) + 5,
-            SqlType::Decimal { precision, .. } => match precision {
-                0..=9 => 5,
-                10..=19 => 9,
-                20..=28 => 13,
-                _ => 17,
-            },
             SqlType::UniqueIdentifier => 16,
             _ => 8,
         },

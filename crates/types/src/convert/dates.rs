@@ -60,10 +60,14 @@ pub(super) fn to_temporal(
     match to {
         SqlType::Date => Ok(Value::Date(local.days)),
         SqlType::Time(p) => {
-            // A time of day rounds round midnight.
             let unit = 10u64.pow(7 - p as u32);
             let ticks = (local.ticks + unit / 2) / unit * unit;
-            Ok(Value::Time(ticks % TICKS_PER_DAY))
+            Ok(Value::Time(match value {
+                // A text stays before midnight.
+                Value::Str(_) => ticks.min(TICKS_PER_DAY - unit),
+                // A time of day rounds round midnight.
+                _ => ticks % TICKS_PER_DAY,
+            }))
         }
         SqlType::DateTime => {
             DateTime::from_datetime2(local).map(Value::DateTime).ok_or_else(out_of_range)

@@ -327,7 +327,7 @@ fn conversions() {
         ("0x414243::varbinary(8)", "varchar(8)", 1, "0x414243"),
         ("0x414243::varbinary(8)", "varchar(8)", 2, "414243"),
         ("'abc'", "binary(5)", 0, "0x6162630000"),
-        ("1.5::decimal(10,1)", "varbinary(20)", 0, "0x0A0100010F00000000000000"),
+        ("1.5::decimal(10,1)", "varbinary(20)", 0, "0x0A0100010F000000"),
         (
             "'6F9619FF-8B86-D011-B42D-00C04FC964FF'",
             "uniqueidentifier",
