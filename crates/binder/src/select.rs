@@ -706,7 +706,7 @@ impl Binder<'_> {
                     keys.push(Key::Item(i - 1, item.descending));
                     continue;
                 }
-                _ if is_constant(&item.expr) => {
+                _ if crate::tree::is_constant(&item.expr) => {
                     return Err(BindError::new(
                         408,
                         16,
@@ -762,16 +762,6 @@ enum Key {
     /// An item of the select list.
     Item(usize, bool),
     Expr(Expr, bool),
-}
-
-/// Literals, and what operators make of them: nothing to order by (408).
-pub(crate) fn is_constant(e: &ast::Expr) -> bool {
-    match &e.kind {
-        ast::ExprKind::Literal(_) => true,
-        ast::ExprKind::Unary { expr, .. } => is_constant(expr),
-        ast::ExprKind::Binary { left, right, .. } => is_constant(left) && is_constant(right),
-        _ => false,
-    }
 }
 
 /// GROUP BY ALL: an aggregate sees only the rows of its group that WHERE holds of.

@@ -321,7 +321,7 @@ impl Binder<'_> {
         for item in items {
             let (number, what) = match &item.expr.kind {
                 // What operators make of literals is a constant too; a whole number from 1 on would be an index.
-                _ if crate::select::is_constant(&item.expr) => match whole_constant(&item.expr) {
+                _ if crate::tree::is_constant(&item.expr) => match whole_constant(&item.expr) {
                     Some(1..) => (5308, "integer indices"),
                     _ => (5309, "constants"),
                 },
