@@ -267,19 +267,70 @@ impl Binder<'_> {
             let name = arg.name.as_ref().map(|n| n.name.clone());
             args.push(ExecArg { name, value, output, table: None, cursor: None });
         }
-        Ok(Exec { procedure, args, result, result_sets })
+        let acting = match &exec.acting {
+            None => None,
+            Some((login, name)) => {
+                let name = self.expr(name)?;
+                let ty = SqlType::NVarChar(Len::N(128));
+                Some(Box::new((*login, self.coerce(name, ty, CastMode::Implicit)?)))
+            }
+        };
+        Ok(Exec { procedure, args, result, result_sets, acting })
     }
 
     /// EXEC ('text') where a call is wanted.
     pub fn exec_text(&mut self, text: &ast::Expr) -> Result<Exec> {
         let procedure = self.text_to_run(text)?;
-        Ok(Exec { procedure, args: Vec::new(), result: None, result_sets: None })
+        Ok(Exec { procedure, args: Vec::new(), result: None, result_sets: None, acting: None })
     }
 
     fn text_to_run(&mut self, text: &ast::Expr) -> Result<ProcRef> {
-        let text = self.expr(text)?;
+        Ok(ProcRef::Text(Box::new(self.text_of_pieces(text)?)))
+    }
+
+    /// EXEC ('...' + @v): literals and variables, which become text one by one, whatever their types.
+    pub fn text_of_pieces(&mut self, text: &ast::Expr) -> Result<Expr> {
         let ty = SqlType::NVarChar(Len::Max);
-        Ok(ProcRef::Text(Box::new(self.coerce(text, ty, CastMode::Implicit)?)))
+        let mut pieces = Vec::new();
+        if !pieces_of(text, &mut pieces) {
+            let text = self.expr(text)?;
+            return self.coerce(text, ty, CastMode::Implicit);
+        }
+        let mut whole: Option<Expr> = None;
+        for piece in pieces {
+            let piece = self.expr(piece)?;
+            let piece = match piece.ty.is_character() {
+                true => piece,
+                false => self.coerce(piece, ty, CastMode::Implicit)?,
+            };
+            whole = Some(match whole {
+                None => piece,
+                Some(before) => self.arith(ArithOp::Add, before, piece)?,
+            });
+        }
+        match whole {
+            Some(whole) => self.coerce(whole, ty, CastMode::Implicit),
+            None => stdx::fatal!("a text of no pieces"),
+        }
+    }
+}
+
+/// The operands of a run of `+`, where all are literals or variables.
+fn pieces_of<'e>(text: &'e ast::Expr, into: &mut Vec<&'e ast::Expr>) -> bool {
+    match &text.kind {
+        ast::ExprKind::Literal(_) | ast::ExprKind::Variable(_) => {
+            into.push(text);
+            true
+        }
+        ast::ExprKind::Binary { op: ast::BinaryOp::Add, left, right } => {
+            pieces_of(left, into) && pieces_of(right, into)
+        }
+        ast::ExprKind::Chain { first, rest } => {
+            let mut all = pieces_of(first, into);
+            rest.each(|(op, e)| all = all && *op == ast::BinaryOp::Add && pieces_of(e, into));
+            all
+        }
+        _ => false,
     }
 }
 

@@ -169,6 +169,8 @@ pub(crate) struct Binder<'a> {
     pub moments: Option<Moments>,
     /// The rows of the views WITH CHECK OPTION that were bound so far.
     pub checked: Vec<Rel>,
+    /// What is around the expression being bound.
+    pub placing: crate::placing::Placing,
     /// Of an INSERT whose FROM is a change: what is being bound.
     pub nested: Nested,
     /// The statement changes rows of another database.
@@ -229,6 +231,7 @@ impl<'a> Binder<'a> {
             moments: None,
             in_policy: false,
             in_module: false,
+            placing: Default::default(),
             checked: Vec::new(),
             nested: Nested::None,
             away: None,
@@ -297,6 +300,15 @@ impl<'a> Binder<'a> {
     pub fn table(&self, name: &ObjectName) -> Option<std::sync::Arc<catalog::TableDef>> {
         self.touched.set(true);
         self.names.table(name)
+    }
+
+    /// The same for a statement that changes what a table is, for which a synonym does not stand.
+    pub fn own_table(
+        &self,
+        name: &syntax::ast::ObjectName,
+    ) -> Option<std::sync::Arc<catalog::TableDef>> {
+        let name = ObjectName::from(name);
+        self.table(&name).filter(|_| !self.names.is_synonym(&name))
     }
 
     /// The variable of that name; 137.
@@ -377,7 +389,8 @@ impl<'a> Binder<'a> {
             return bound;
         }
         let mut failed = std::mem::take(&mut self.failed);
-        failed.extend(bound.err().filter(|e| e.is_about_column() || e.number == 208));
+        failed
+            .extend(bound.err().filter(|e| e.is_about_column() || matches!(e.number, 208 | 4413)));
         match BindError::all(failed) {
             Some(error) => Err(error),
             None => stdx::fatal!("errors came and went"),

@@ -123,6 +123,7 @@ impl Binder<'_> {
         // STATIC, KEYSET and DYNAMIC scroll unless FORWARD_ONLY is said; without a kind SCROLL must be.
         let typed = matches!(chosen.first(), Some(&"STATIC" | &"KEYSET" | &"DYNAMIC"));
         let scroll = has("SCROLL") || (typed && !has("FORWARD_ONLY"));
+        self.check_no_into(&d.query)?;
         let mut query = self.query(&d.query)?;
         let visible = query.output.len();
         let mut read_only = d.read_only
@@ -269,6 +270,7 @@ impl Binder<'_> {
         table: &catalog::TableDef,
         locator: ColId,
         old: &[ColId],
+        set: &[String],
     ) -> Result<Expr> {
         let (name, global, slot) = match self.cursor_ref(cursor)? {
             CursorRef::Name { name, global } => (name, global, -1),
@@ -289,12 +291,23 @@ impl Binder<'_> {
                 }
             }
         }
-        Ok(Expr::and(here, Expr::compare(CompareOp::Eq, same, Expr::int(1))))
+        let mut row = Expr::and(here, Expr::compare(CompareOp::Eq, same, Expr::int(1)));
+        if !set.is_empty() {
+            let mut allowed = asked(-3, SqlType::Int);
+            if let ExprKind::Func { args, .. } = &mut allowed.kind {
+                let name = |column: &String| {
+                    Expr::constant(Value::str(column), SqlType::NVarChar(Len::N(128)))
+                };
+                args.extend(set.iter().map(name));
+            }
+            row = Expr::and(row, Expr::compare(CompareOp::Eq, allowed, Expr::int(1)));
+        }
+        Ok(row)
     }
 }
 
 /// What the session says of a cursor's row: a part of the key of its row in a table, -1 its locator, -2 whether it is
-/// still as it was fetched.
+/// still as it was fetched, -3 that these columns may be changed.
 fn current(name: &str, global: i32, slot: i32, table: i32, part: i32, ty: SqlType) -> Expr {
     let args = vec![
         Expr::constant(Value::str(name), SqlType::NVarChar(Len::N(128))),

@@ -245,7 +245,11 @@ impl Binder<'_> {
         }
         for (index, filter) in &parts.indexes {
             if let Some(filter) = filter {
-                self.filter(&index.name, table, &columns, filter)?;
+                let is_computed = |at: usize| match known {
+                    Some(table) => table.columns.get(at).is_some_and(|c| c.computed.is_some()),
+                    None => parts.columns.get(at).is_some_and(|c| c.computed.is_some()),
+                };
+                self.filter(&index.name, table, &columns, &is_computed, filter)?;
             }
         }
         let another = parts.unique.iter().any(|k| k.clustered)
@@ -310,6 +314,7 @@ impl Binder<'_> {
         table: &str,
         parts: &mut Parts,
     ) -> Result<()> {
+        unlike(definition)?;
         for column in &definition.columns {
             let line = column.span.line.max(1);
             let rowversion = column.ty.as_ref().is_some_and(is_rowversion);
@@ -444,6 +449,11 @@ impl Binder<'_> {
                 false => column.nullable.or(of_alias).or(of_session),
             };
             if let Some(computed) = &column.computed {
+                if column.nullable == Some(false) && !column.persisted {
+                    let text = "Only UNIQUE or PRIMARY KEY constraints can be created on computed columns, while CHECK, \
+                                FOREIGN KEY, and NOT NULL constraints require that computed columns be persisted.";
+                    return Err(BindError::new(8183, 16, line, text));
+                }
                 parts.computed.push((parts.columns.len(), computed.clone()));
             }
             let of = column.computed.as_ref();
@@ -506,7 +516,7 @@ impl Binder<'_> {
                          computed-column definition.",
                         columns[other.0 as usize].0
                     ),
-                ));
+                ).with_state(0));
             }
             if !crate::deterministic::is_deterministic(&bound, self.names) {
                 if parts.columns[at].computed.as_ref().is_some_and(|(_, persisted)| *persisted) {
@@ -605,6 +615,27 @@ impl Binder<'_> {
         let increment = increment.ok_or_else(|| invalid(2753, "INCREMENT"))?;
         Ok(catalog::Identity { seed, increment })
     }
+}
+
+/// 8168: two constraints of one statement with one name.
+fn unlike(definition: &ast::TableDefinition) -> Result<()> {
+    let of_columns = definition.columns.iter().flat_map(|column| {
+        let default = column.default.as_ref().and_then(|default| default.name.as_ref());
+        default.into_iter().chain(column.constraints.iter().filter_map(|c| c.name.as_ref()))
+    });
+    let own = definition.constraints.iter().filter_map(|c| c.name.as_ref());
+    let mut seen = std::collections::HashSet::new();
+    for name in of_columns.chain(own) {
+        if !seen.insert(catalog::fold_name(&name.value)) {
+            let text = format!(
+                "Cannot create, drop, enable, or disable more than one constraint, column, index, or trigger named '{}' in \
+                 this context. Duplicate names are not allowed.",
+                name.value
+            );
+            return Err(BindError::new(8168, 16, name.span.line.max(1), text).with_state(0));
+        }
+    }
+    Ok(())
 }
 
 /// timestamp, by either name.

@@ -23,8 +23,8 @@ pub(crate) fn is_deterministic(e: &Expr, names: &dyn Names) -> bool {
     })
 }
 
-/// The same for the same arguments.
-pub(crate) fn is_deterministic_function(id: i32, names: &dyn Names) -> bool {
+/// Whether a scalar function gives the same for the same arguments, as OBJECTPROPERTY has it.
+pub fn is_deterministic_function(id: i32, names: &dyn Names) -> bool {
     names.function_by_id(id).is_some_and(|def| of_definition(&def, names, 0))
 }
 
@@ -65,6 +65,11 @@ fn of_statements(statements: &[Stmt], names: &dyn Names, depth: u32) -> bool {
             }
             _ => false,
         },
+        // Into a table variable: a function changes nothing else.
+        StmtKind::Insert(insert) => match &insert.source {
+            InsertSource::Values(rows) => rows.iter().flatten().all(same),
+            _ => false,
+        },
         StmtKind::Break
         | StmtKind::Continue
         | StmtKind::Label(_)
@@ -80,9 +85,14 @@ fn of_rel(rel: &Rel, names: &dyn Names, depth: u32) -> bool {
     all
 }
 
+/// Nothing but table variables, which are the function's own.
 fn reads_nothing(rel: &Rel) -> bool {
-    !matches!(rel, Rel::Get(_) | Rel::System { .. } | Rel::Function { .. })
-        && rel.inputs().into_iter().all(reads_nothing)
+    let own = match rel {
+        Rel::Get(get) => matches!(get.table.place, catalog::Place::Variable(_)),
+        Rel::System { .. } | Rel::Function { .. } => false,
+        _ => true,
+    };
+    own && rel.inputs().into_iter().all(reads_nothing)
 }
 
 /// May this alone, apart from its operands, be another value the next time?

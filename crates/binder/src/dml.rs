@@ -164,6 +164,7 @@ impl Binder<'_> {
                 }
             }
             (ast::InsertSource::Query(query), _) => {
+                self.check_no_into(query)?;
                 let mut query = self.query(query)?;
                 if let Some(top) = &insert.top {
                     query.rel = self.top(query.rel, top, Vec::new())?;
@@ -502,7 +503,9 @@ impl Binder<'_> {
         let scopes = std::mem::take(&mut self.scopes);
         let selects = std::mem::take(&mut self.selects);
         let around = std::mem::replace(&mut self.in_default, true);
+        let placing = std::mem::take(&mut self.placing);
         let bound = self.expr(&parsed);
+        self.placing = placing;
         self.in_default = around;
         self.scopes = scopes;
         self.selects = selects;

@@ -20,6 +20,8 @@ pub struct Refusal {
     /// Line in the batch or module, from 1.
     pub line: u32,
     pub text: String,
+    /// The view whose text it is about, where that stands for the view's rows.
+    pub module: Option<Box<str>>,
     /// Found before it, where several names of a statement or batch are wrong.
     pub ahead: Vec<BindError>,
 }
@@ -46,7 +48,8 @@ impl BindError {
 
     pub fn new(number: i32, severity: u8, line: u32, text: impl Into<String>) -> BindError {
         let (text, ahead) = (text.into(), Vec::new());
-        BindError(Box::new(Refusal { number, severity, state: 1, line, text, ahead }))
+        let (state, module) = (1, None);
+        BindError(Box::new(Refusal { number, severity, state, line, text, module, ahead }))
     }
 
     /// About a column's name: binding goes on behind it, to find what else is wrong.
@@ -122,13 +125,41 @@ impl BindError {
     /// A missing object, column or database: something a DDL statement earlier in the batch may yet
     /// supply, so the statement is bound again when control reaches it.
     pub fn is_missing_object(&self) -> bool {
-        matches!(self.number, 208 | 470 | 5313 | 4121 | 4701 | 4902 | 1088 | 911 | 15151)
+        match self.number {
+            208 | 470 | 5313 | 4121 | 4701 | 4902 | 1088 | 911 | 15151 => true,
+            4413 => self.ahead.iter().any(BindError::is_missing_object),
+            _ => false,
+        }
+    }
+
+    /// 4413 behind what is wrong in a view's text; anything else than a name says nothing of the view.
+    pub(crate) fn of_view(
+        mut found: Vec<BindError>,
+        view: &str,
+        shown: &str,
+        line: u32,
+    ) -> BindError {
+        let about_names = |e: &BindError| matches!(e.number, 207..=209 | 4104 | 4121 | 4413 | 5313);
+        if let Some(other) = found.iter().position(|e| !about_names(e)) {
+            return found.swap_remove(other);
+        }
+        let mut ahead = Vec::with_capacity(found.len());
+        for mut error in found {
+            ahead.append(&mut error.ahead);
+            error.module.get_or_insert_with(|| view.into());
+            ahead.push(error);
+        }
+        let text = format!("Could not use view or function '{shown}' because of binding errors.");
+        let mut error = BindError::new(4413, 16, line, text);
+        error.ahead = ahead;
+        error
     }
 
     /// Depends on what objects and columns exist, and so perhaps not an error any more when a DDL
     /// statement before it has run.
     pub(crate) fn is_about_names(&self) -> bool {
-        self.is_missing_object() || matches!(self.number, 207 | 209 | 213 | 264 | 4104 | 109..=110)
+        self.is_missing_object()
+            || matches!(self.number, 207 | 209 | 213 | 264 | 4104 | 4413 | 109..=110)
     }
 }
 

@@ -65,7 +65,7 @@ impl Binder<'_> {
                 Ok(Expr::new(kind, ty, true))
             }
             K::Case { operand, branches, otherwise } => {
-                self.case(operand.as_deref(), branches, otherwise.as_deref())
+                self.in_conditional(|b| b.case(operand.as_deref(), branches, otherwise.as_deref()))
             }
             K::Cast(c) => self.cast_call(c, line),
             K::Function(f) => self.function(f, line),

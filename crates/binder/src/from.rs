@@ -509,7 +509,7 @@ impl Binder<'_> {
         let selects = std::mem::take(&mut self.selects);
         let around = self.recursion.take();
         let bound = match recursive {
-            true => self.recursive_cte(&def.cte),
+            true => self.placed_below(|b| b.recursive_cte(&def.cte)),
             false => self.derived(&def.cte.query, def.cte.name.span.line),
         };
         self.recursion = around;
@@ -553,7 +553,19 @@ impl Binder<'_> {
     /// A query in FROM: ORDER BY only with TOP or OFFSET (1033).
     pub fn derived(&mut self, query: &ast::Query, line: u32) -> Result<Query> {
         self.check_order_by(query, line)?;
-        self.query(query)
+        self.check_no_into(query)?;
+        self.placed_below(|b| b.query(query))
+    }
+
+    /// 156: a query that is part of something makes no table.
+    pub fn check_no_into(&self, query: &ast::Query) -> Result<()> {
+        match crate::tree::into_of(&query.body) {
+            None => Ok(()),
+            Some(into) => {
+                let line = into.table.span.line.max(1);
+                Err(BindError::new(156, 15, line, "Incorrect syntax near the keyword 'INTO'."))
+            }
+        }
     }
 
     pub fn check_order_by(&self, query: &ast::Query, line: u32) -> Result<()> {

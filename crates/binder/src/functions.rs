@@ -132,7 +132,7 @@ impl Binder<'_> {
             "COALESCE" => {
                 // CASE by another name: as many as fit the text.
                 arity(name, n.min(255), 2, 255, line)?;
-                let mut args = self.args(f)?;
+                let mut args = self.in_conditional(|b| b.args(f))?;
                 let last = args.pop();
                 let branches = args
                     .into_iter()
@@ -158,8 +158,8 @@ impl Binder<'_> {
             }
             "NULLIF" => {
                 arity(name, n, 2, 2, line)?;
-                let a = self.expr(&f.args[0])?;
-                let b = self.expr(&f.args[1])?;
+                let (a, b) =
+                    self.in_conditional(|b| Ok((b.expr(&f.args[0])?, b.expr(&f.args[1])?)))?;
                 if a.is_null_constant() {
                     return Err(BindError::new(
                         4151,
@@ -185,9 +185,9 @@ impl Binder<'_> {
             }
             "IIF" => {
                 arity(name, n, 3, 3, line)?;
-                let when = self.condition(&f.args[0])?;
-                let then = self.expr(&f.args[1])?;
-                let otherwise = self.expr(&f.args[2])?;
+                let (when, then, otherwise) = self.in_conditional(|b| {
+                    Ok((b.condition(&f.args[0])?, b.expr(&f.args[1])?, b.expr(&f.args[2])?))
+                })?;
                 self.make_case(vec![(when, then)], Some(otherwise))?
             }
             "CHOOSE" => {
@@ -237,6 +237,7 @@ impl Binder<'_> {
         }
         let args = match f.star && matches!(name, "CHECKSUM" | "BINARY_CHECKSUM") {
             true => self.all_columns(line)?,
+            false if name == "ISNULL" => self.in_conditional(|b| b.args(f))?,
             false => self.args(f)?,
         };
         if args.len() > 1 {

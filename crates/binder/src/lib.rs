@@ -49,6 +49,7 @@ mod notes;
 mod output;
 mod partition;
 mod pivot;
+mod placing;
 mod policy;
 mod properties;
 mod recursive;
@@ -78,6 +79,7 @@ mod volatile;
 mod window;
 mod xml;
 
+pub use deterministic::is_deterministic_function;
 pub use error::BindError;
 pub use expr::constant;
 pub use indexed_view::ViewPart;

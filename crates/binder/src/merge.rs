@@ -85,14 +85,14 @@ impl Binder<'_> {
                 ast::MergeWhen::NotMatchedBySource => &target,
             };
             let condition = match &clause.condition {
-                Some(e) => Some(self.within(tables, |b| b.condition(e))?),
+                Some(e) => Some(self.within(tables, |b| b.in_merge(|b| b.condition(e)))?),
                 None => None,
             };
             let action = match &clause.action {
                 ast::MergeAction::Delete => MergeAction::Delete,
-                ast::MergeAction::Update(set) => MergeAction::Update(
-                    self.within(tables, |b| b.update_set(set, &table, &old, mapped.as_ref()))?,
-                ),
+                ast::MergeAction::Update(set) => MergeAction::Update(self.within(tables, |b| {
+                    b.in_merge(|b| b.update_set(set, &table, &old, mapped.as_ref()))
+                })?),
                 ast::MergeAction::Insert { columns, values } => {
                     let ordinals = match &mapped {
                         Some(mapped) if values.is_some() => {
@@ -280,7 +280,7 @@ impl Binder<'_> {
         for value in values {
             bound.push(match value {
                 ast::InsertValue::Default(_) | ast::InsertValue::Write(_) => None,
-                ast::InsertValue::Expr(e) => Some(self.expr(e)?),
+                ast::InsertValue::Expr(e) => Some(self.in_merge(|b| b.expr(e))?),
             });
         }
         Ok((self.insert_row(table, &given, bound)?, explicit))

@@ -183,6 +183,11 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// Does the name mean a synonym, whatever that stands for?
+    fn is_synonym(&self, name: &ObjectName) -> bool {
+        let _ = name;
+        false
+    }
     /// Why a synonym of that name leads nowhere: 470, with the synonym it stands for, or 5313.
     fn lost_synonym(&self, name: &ObjectName) -> Option<LostSynonym> {
         let _ = name;

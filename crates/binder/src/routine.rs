@@ -50,6 +50,7 @@ impl Binder<'_> {
         Ok(Some(Expr::new(kind, ty, true)))
     }
 
+    /// A call of it, from where it stands.
     fn called(&self, function: &ProcedureDef) -> Called {
         let within = self.through.as_ref().map_or(0, |module| module.object_id);
         Called { object_id: function.object_id, within }
@@ -219,6 +220,7 @@ impl Binder<'_> {
         let line = create.name.span.line.max(1);
         let schema = create.name.schema.as_ref().map(|schema| schema.value.as_str().into());
         let name = &create.name.name.value;
+        crate::view::check_stars(&create.options, query)?;
         let bound = self.inline_query(create, query, schema)?;
         if let Some(n) = unnamed(&bound) {
             return Err(BindError::new(

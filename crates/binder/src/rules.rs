@@ -148,7 +148,7 @@ impl Binder<'_> {
         };
         let scopes = std::mem::replace(&mut self.scopes, vec![Scope::of(vec![scope])]);
         let selects = std::mem::take(&mut self.selects);
-        let bound = bind(self);
+        let bound = self.in_definition(bind);
         self.scopes = scopes;
         self.selects = selects;
         let bound = bound?;

@@ -105,8 +105,6 @@ pub(crate) struct SelectState {
     pub mask: Option<ColId>,
     /// The WINDOW clause.
     pub named: Vec<ast::NamedWindow>,
-    /// What the query has that no NEXT VALUE FOR goes with: error and text.
-    pub unnumbered: Option<(i32, &'static str)>,
 }
 
 impl SelectState {
@@ -121,7 +119,6 @@ impl SelectState {
             groups: Vec::new(),
             mask: None,
             named: Vec::new(),
-            unnumbered: None,
         }
     }
 }

@@ -66,7 +66,7 @@ impl Binder<'_> {
         let maxdop = self.query_hints(&query.option)?;
         self.maxdop = self.maxdop.max(maxdop);
         self.open_ctes(query)?;
-        let result = self.deeper(QUERY_DEPTH, |b| b.body(&query.body, query));
+        let result = self.placed(query, |b| b.deeper(QUERY_DEPTH, |b| b.body(&query.body, query)));
         self.ctes.truncate(outer_ctes);
         let (mut bound, assigned) = result?;
         if let Some(clause) = &query.for_clause {
@@ -154,6 +154,7 @@ impl Binder<'_> {
     /// A subquery of an expression: 1033, and 116 unless only its existence is asked for.
     pub fn subquery(&mut self, query: &ast::Query, exists: bool) -> Result<Query> {
         self.check_order_by(query, query.span.line)?;
+        self.check_no_into(query)?;
         self.subqueries += 1;
         let bound = match exists.then(|| without_list(query)).flatten() {
             Some(query) => self.query(&query),
@@ -193,9 +194,7 @@ impl Binder<'_> {
         let from_columns: HashSet<ColId> =
             source.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.id)).collect();
         self.scopes.push(Scope::of(source.tables));
-        let mut state = SelectState::new(self.scopes.len());
-        state.unnumbered = crate::sequence::unnumbered(select, query);
-        self.selects.push(state);
+        self.selects.push(SelectState::new(self.scopes.len()));
         let result = self.select_in_scope(select, query, source.rel, &from_columns, browsing);
         self.selects.pop();
         let scope = self.scopes.pop();

@@ -1,6 +1,7 @@
 //! NEXT VALUE FOR.
 //!
-//! Promise: a row takes one number of a sequence, however often its expressions ask; they are evaluated in their order.
+//! Promise: a row takes one number of a sequence, however often its expressions ask; they are evaluated in their order. It
+//! stands only where it is plain how many numbers a statement takes ("NEXT VALUE FOR (Transact-SQL)", limitations).
 
 use syntax::ast;
 
@@ -8,9 +9,113 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::ObjectName;
+use crate::placing::Placing;
 
 impl Binder<'_> {
-    /// The next number of a sequence: 208, 11719, 11720, 11721, 11723, 11739.
+    /// Binds a query's parts.
+    pub fn placed<T>(
+        &mut self,
+        query: &ast::Query,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let around = self.placing;
+        self.placing = Placing::of(query, around);
+        let result = f(self);
+        self.placing = around;
+        result
+    }
+
+    /// Binds what is a query of its own within another, or within a module.
+    pub fn placed_below<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let around = self.placing;
+        self.placing.queries += 1;
+        let result = f(self);
+        self.placing = around;
+        result
+    }
+
+    /// Binds operands of which not all are evaluated.
+    pub fn in_conditional<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let around = std::mem::replace(&mut self.placing.conditional, true);
+        let result = f(self);
+        self.placing.conditional = around;
+        result
+    }
+
+    /// Binds conditions and actions of MERGE.
+    pub fn in_merge<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let around = std::mem::replace(&mut self.placing.merge, true);
+        let result = f(self);
+        self.placing.merge = around;
+        result
+    }
+
+    /// Binds what a table's definition says over its columns.
+    pub fn in_definition<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let around = std::mem::replace(&mut self.placing.defining, true);
+        let result = f(self);
+        self.placing.defining = around;
+        result
+    }
+
+    /// Why no number can be asked for here.
+    fn misplaced_number(&self, line: u32) -> Result<()> {
+        let refused = |number: i32, severity: u8, text: &str| {
+            Err(BindError::new(number, severity, line, format!("NEXT VALUE FOR function {text}")))
+        };
+        let placing = &self.placing;
+        let below = placing.queries > 1 || self.subqueries > 0 || self.selects.len() > 1;
+        if self.in_function || self.params.is_some() || placing.defining || below {
+            return refused(
+                11719,
+                15,
+                "is not allowed in check constraints, default objects, computed columns, views, user-defined functions, \
+                 user-defined aggregates, user-defined table types, sub-queries, common table expressions, derived tables \
+                 or return statements.",
+            );
+        }
+        if placing.merge {
+            return refused(
+                11722,
+                15,
+                "is not allowed in the WHEN MATCHED clause, the WHEN NOT MATCHED clause, or the WHEN NOT MATCHED BY SOURCE \
+                 clause of a merge statement.",
+            );
+        }
+        let select = self.selects.last();
+        if select.is_some_and(|s| !matches!(s.clause, Clause::SelectList | Clause::Other)) {
+            return refused(
+                11720,
+                15,
+                "is not allowed in the TOP, OVER, OUTPUT, ON, WHERE, GROUP BY, HAVING, or ORDER BY clauses.",
+            );
+        }
+        if select.is_some_and(|s| s.in_aggregate) {
+            let text = "An expression that contains a NEXT VALUE FOR function cannot be passed as an argument to an aggregate.";
+            return Err(BindError::new(11725, 15, line, text));
+        }
+        if placing.conditional {
+            let text = "cannot be used within CASE, CHOOSE, COALESCE, IIF, ISNULL and NULLIF.";
+            return refused(11741, 16, text);
+        }
+        if placing.distinct {
+            let text = "cannot be used directly in a statement that uses a DISTINCT, UNION, UNION ALL, EXCEPT or \
+                        INTERSECT operator.";
+            return refused(11721, 15, text);
+        }
+        if placing.ordered {
+            let text = "cannot be used directly in a statement that contains an ORDER BY clause unless the OVER clause \
+                        is specified.";
+            return refused(11723, 15, text);
+        }
+        if placing.cut {
+            let text = "cannot be used if ROWCOUNT option has been set, or the query contains TOP or OFFSET.";
+            return refused(11739, 16, text);
+        }
+        Ok(())
+    }
+
+    /// The next number of a sequence: 208, 11726; 11719 to 11741 where it cannot stand.
     pub fn next_value(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
         let [ast::Expr { kind: ast::ExprKind::Column(c), .. }] = f.args.as_slice() else {
             return Err(BindError::new(102, 15, line, "Incorrect syntax near 'NEXT VALUE FOR'."));
@@ -22,64 +127,20 @@ impl Binder<'_> {
         let schema = parts.next().map(|p| p.value.clone());
         let database = parts.next().map(|p| p.value.clone());
         let name = self.meant(ObjectName { database, schema, name: c.name.value.clone() });
-        if self.in_function || self.params.is_some() || self.selects.len() > 1 {
-            return Err(BindError::new(
-                11719,
-                15,
-                line,
-                "NEXT VALUE FOR function is not allowed in check constraints, default objects, computed columns, views, \
-                 user-defined functions, user-defined aggregates, user-defined table types, sub-queries, common table \
-                 expressions, derived tables or return statements.",
-            ));
-        }
-        let clause = self.selects.last().map(|s| s.clause);
-        if clause.is_some_and(|c| !matches!(c, Clause::SelectList | Clause::Other)) {
-            return Err(BindError::new(
-                11720,
-                15,
-                line,
-                "NEXT VALUE FOR function is not allowed in the TOP, OVER, OUTPUT, ON, WHERE, GROUP BY, HAVING, or ORDER \
-                 BY clauses.",
-            ));
-        }
-        if let Some((number, text)) = self.selects.last().and_then(|s| s.unnumbered) {
-            return Err(BindError::new(number, 15, line, text));
-        }
+        self.misplaced_number(line)?;
         self.touched.set(true);
         let found = self.names.sequence(&name);
         let ty = found.as_ref().and_then(|f| f.sequence.as_ref()?.sql_type());
         let (Some(found), Some(ty)) = (found, ty) else {
+            if self.names.has_object(&name) {
+                let text = format!("Object '{name}' is not a sequence object.");
+                return Err(BindError::new(11726, 16, line, text));
+            }
             return Err(BindError::invalid_object(&name, line));
         };
         let kind = ExprKind::Func { func: FuncId::NextValue(found.object_id), args: Vec::new() };
         Ok(Expr::new(kind, ty, false))
     }
-}
-
-/// What a SELECT has that NEXT VALUE FOR cannot stand beside: its rows would be numbered before they are put together, or
-/// in no order. `query` is none for a side of a set operation.
-pub(crate) fn unnumbered(
-    select: &ast::Select,
-    query: Option<&ast::Query>,
-) -> Option<(i32, &'static str)> {
-    if select.distinct || query.is_none() {
-        return Some((
-            11721,
-            "NEXT VALUE FOR function cannot be used directly in a statement that uses a DISTINCT, UNION, UNION ALL, \
-             EXCEPT or INTERSECT operator.",
-        ));
-    }
-    if select.top.is_some() || query.is_some_and(|query| query.offset.is_some()) {
-        return Some((
-            11739,
-            "NEXT VALUE FOR function cannot be used if ROWCOUNT option has been set, or the query contains TOP or OFFSET.",
-        ));
-    }
-    query.is_some_and(|query| !query.order_by.is_empty()).then_some((
-        11723,
-        "NEXT VALUE FOR function cannot be used directly in a statement that contains an ORDER BY clause unless the OVER \
-         clause is specified.",
-    ))
 }
 
 /// The expressions of one row, in the order of their evaluation: after the first NEXT VALUE FOR of a sequence the others

@@ -139,7 +139,8 @@ impl Binder<'_> {
                     return Err(BindError::unsupported(what, self.line));
                 }
                 let (table, ..) = find_get(&rel, locator).expect("the locator was just placed");
-                let predicate = self.current_of(cursor, &table, locator, &old)?;
+                let predicate =
+                    self.current_of(cursor, &table, locator, &old, set.unwrap_or_default())?;
                 let input = Box::new(std::mem::replace(&mut rel, Rel::OneRow));
                 rel = Rel::Filter { input, predicate };
             }

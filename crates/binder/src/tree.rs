@@ -12,6 +12,35 @@ pub(crate) fn into_of(body: &ast::QueryBody) -> Option<&ast::SelectInto> {
     }
 }
 
+/// The line of a `*` in a select list of a query or of what it is put together from.
+pub(crate) fn star_of(query: &ast::Query) -> Option<u32> {
+    fn of_body(body: &ast::QueryBody) -> Option<u32> {
+        match body {
+            ast::QueryBody::Select(select) => {
+                let star = |item: &ast::SelectItem| match item {
+                    ast::SelectItem::Wildcard { span, .. } => Some(span.line),
+                    _ => None,
+                };
+                let of_source = |item: &ast::TableRef| match item {
+                    ast::TableRef::Derived { query, .. } => star_of(query),
+                    _ => None,
+                };
+                select
+                    .items
+                    .iter()
+                    .find_map(star)
+                    .or_else(|| select.from.iter().find_map(of_source))
+            }
+            ast::QueryBody::SetOperation { left, right, .. } => {
+                of_body(left).or_else(|| of_body(right))
+            }
+            ast::QueryBody::Nested(inner) => of_body(inner),
+            ast::QueryBody::Values(_) => None,
+        }
+    }
+    of_body(&query.body).or_else(|| query.with.iter().find_map(|cte| star_of(&cte.query)))
+}
+
 /// Is it a SELECT INTO?
 pub(crate) fn has_into(body: &ast::QueryBody) -> bool {
     into_of(body).is_some()

@@ -34,9 +34,18 @@ impl Binder<'_> {
         let schema = Some(definition.schema.as_ref().into());
         // What is told of another database's objects would be taken for this one's.
         let sources = self.sources.take().filter(|_| self.home.is_none());
-        let bound =
-            self.reached_by(definition, |b| b.in_schema(schema, |b| b.view_query(&view)))?;
+        let before = self.failed.len();
+        let bound = self.reached_by(definition, |b| b.in_schema(schema, |b| b.view_query(&view)));
         self.sources = sources;
+        let mut wrong = self.failed.split_off(before);
+        let bound = match bound {
+            Ok(bound) if wrong.is_empty() => bound,
+            bound => {
+                wrong.extend(bound.err());
+                let own = &view.name.name.value;
+                return Err(BindError::of_view(wrong, own, &name.to_string(), line));
+            }
+        };
         if let Some(sources) = &mut self.sources {
             sources.unfolded(&bound.rel);
         }
@@ -156,8 +165,8 @@ impl Binder<'_> {
         ))
     }
 
-    /// CREATE VIEW: the query binds, and every column has a name of its own: 4511, 4506, 8158, 8159, 1033, 4508,
-    /// 4510.
+    /// CREATE VIEW: the query binds, and every column has a name of its own: 1054, 4511, 4506, 8158, 8159, 1033,
+    /// 4508, 4510.
     pub fn check_view(&mut self, view: &ast::CreateView) -> Result<()> {
         if !self.frame.vars.is_empty() {
             return Err(self.error(137, "Must declare the scalar variable."));
@@ -171,6 +180,7 @@ impl Binder<'_> {
                 format!("\"{}\": Temporary views are not allowed.", view.name.name.value),
             ));
         }
+        check_stars(&view.options, &view.query)?;
         let schema = view.name.schema.as_ref().map(|schema| schema.value.as_str().into());
         let bound = self.in_schema(schema, |b| b.view_query(view))?;
         if view.columns.is_empty()
@@ -201,14 +211,28 @@ impl Binder<'_> {
                 16,
                 line,
                 format!(
-                    "Column names in each view or function must be unique. {} in view or function \
+                    "Column names in each view or function must be unique. Column name '{}' in view or function \
                      '{name}' is specified more than once.",
-                    e.text.split(" was ").next().unwrap_or("A column name")
+                    e.text.split('\'').nth(1).unwrap_or_default()
                 ),
             ),
             _ => e,
         })?;
         Ok(())
+    }
+}
+
+/// 1054: what is schema-bound names its columns.
+pub(crate) fn check_stars(options: &[String], query: &ast::Query) -> Result<()> {
+    if !options.iter().any(|option| option == "SCHEMABINDING") {
+        return Ok(());
+    }
+    match crate::tree::star_of(query) {
+        None => Ok(()),
+        Some(line) => {
+            let text = "Syntax '*' is not allowed in schema-bound objects.";
+            Err(BindError::new(1054, 15, line.max(1), text).with_state(6))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ mod marks;
 mod temporal;
 mod tracking;
 
-pub(crate) use columns::{kind_of, mentions, same_kind_wider};
+pub(crate) use columns::{mentions, same_kind_wider, unused};
 
 pub(crate) use temporal::check_period;
 pub(crate) use tracking::not_enabled;
@@ -17,7 +17,7 @@ use crate::def::*;
 use crate::properties::PropertyTarget;
 use crate::scope::DdlScope;
 use crate::spec::AlterTable;
-use crate::{CatalogError, Txn};
+use crate::{CatalogError, Txn, Wanted};
 use engine::{ReadOptions, ScanOptions};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -270,7 +270,7 @@ impl Catalog {
             }
             AlterTable::Rename { to } => {
                 self.free_name(txn, &table.schema, &table.name)?;
-                self.claim_name(txn, &table.schema, to, table.object_id)?;
+                self.claim_name(txn, &table.schema, to, table.object_id, Wanted::Table)?;
                 table.name = to.clone();
                 Ok(())
             }

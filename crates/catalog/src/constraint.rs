@@ -9,7 +9,7 @@ use crate::index::{pack_ordinals, unpack_ordinals};
 use crate::scope::DdlScope;
 use crate::spec::{CheckSpec, ForeignKeySpec};
 use crate::system::{Cells, corrupt, text_or_null};
-use crate::{CatalogError, Txn};
+use crate::{CatalogError, Txn, Wanted};
 use types::{SqlType, Value};
 
 const DISABLED: u8 = 1;
@@ -45,7 +45,7 @@ impl Catalog {
         let of = column.map_or("", |i| &*table.columns[i].name);
         let name = spec.name.clone();
         let name = name.unwrap_or_else(|| generated("CK", &table.name, of, object_id));
-        self.claim_name(txn, &table.schema, &name, object_id)?;
+        self.claim_name(txn, &table.schema, &name, object_id, Wanted::Constraint)?;
         let check = CheckDef {
             object_id,
             name,
@@ -113,7 +113,7 @@ impl Catalog {
         } else if !table.referencing.contains(&table.object_id) {
             table.referencing.push(table.object_id);
         }
-        self.claim_name(txn, &table.schema, &key.name, object_id)?;
+        self.claim_name(txn, &table.schema, &key.name, object_id, Wanted::Constraint)?;
         self.put_foreign_key(txn, table.object_id, &key)?;
         table.foreign_keys.push(key);
         Ok(object_id)

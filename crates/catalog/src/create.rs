@@ -8,7 +8,7 @@ use crate::load::{KIND_TABLE, lay_out, pack_key};
 use crate::scope::{Change, DdlScope, Entry};
 use crate::spec::{ColumnSpec, KeySpec, TableSpec};
 use crate::system::text_or_null;
-use crate::{CatalogError, Txn};
+use crate::{CatalogError, Txn, Wanted};
 use engine::FilegroupId;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -88,7 +88,7 @@ impl Catalog {
         check_period(&table)?;
         lay_out(&mut table);
         check_row_size(&table)?;
-        self.claim_name(txn, &table.schema, &table.name, object_id)?;
+        self.claim_name(txn, &table.schema, &table.name, object_id, Wanted::Table)?;
         table.tree = txn.create_tree(number)?;
         self.identities.begin_tree(object_id, table.tree);
         make_lob_tree(txn, &mut table, number)?;
@@ -98,7 +98,7 @@ impl Catalog {
         for (ordinal, column) in table.columns.iter().enumerate() {
             self.put_column(txn, object_id, ordinal, column)?;
             if let Some(default) = &column.default {
-                self.claim_name(txn, &table.schema, &default.name, object_id)?;
+                self.claim_name(txn, &table.schema, &default.name, object_id, Wanted::Constraint)?;
             }
         }
         if let Some(key) = table.primary_key.clone() {
@@ -372,6 +372,7 @@ impl Catalog {
         schema: &str,
         name: &str,
         object_id: i32,
+        wanted: Wanted,
     ) -> Result<(), CatalogError> {
         let row = [Value::str(schema), Value::str(name), object_id.into()];
         if self.tables.names.insert(txn, &row)? {
@@ -379,7 +380,7 @@ impl Catalog {
         } else {
             // Names of their own begin with a mark: see `ModuleKind::key`.
             let name = name.trim_start_matches(|c: char| c < ' ');
-            Err(CatalogError::AlreadyExists { name: name.into() })
+            Err(CatalogError::AlreadyExists { name: name.into(), wanted })
         }
     }
 
@@ -518,7 +519,7 @@ impl Catalog {
         table: &TableDef,
         key: &KeyDef,
     ) -> Result<(), CatalogError> {
-        self.claim_name(txn, &table.schema, &key.name, table.object_id)?;
+        self.claim_name(txn, &table.schema, &key.name, table.object_id, Wanted::Constraint)?;
         self.put_key_row(txn, table.object_id, key)
     }
 
@@ -640,7 +641,7 @@ pub(crate) fn define_key(
         columns[*i].nullable = false;
     }
     let name = spec.name.clone().unwrap_or_else(|| {
-        let table: String = table.chars().take(9).collect();
+        let table: String = table.chars().take(8).collect();
         format!("PK__{table}__{:016X}", (object_id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
             .into()
     });

@@ -8,7 +8,7 @@ use types::TypeError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CatalogError {
     /// 2714: an object of this name exists.
-    AlreadyExists { name: Box<str> },
+    AlreadyExists { name: Box<str>, wanted: Wanted },
     /// 11728: a sequence has no numbers left.
     SequenceEnds { name: Box<str> },
     /// 3701: cannot drop: it does not exist. `kind` is `table` or `procedure`.
@@ -91,9 +91,8 @@ pub enum CatalogError {
     ColumnInUse {
         action: &'static str,
         column: Box<str>,
-        object: Box<str>,
-        /// What `object` is: an object, an index, a column.
-        kind: &'static str,
+        /// All that does: an object, an index or a column, and its name.
+        objects: Vec<(&'static str, Box<str>)>,
     },
     /// 4924: no such column.
     NoColumn { action: &'static str, column: Box<str>, table: Box<str> },
@@ -115,6 +114,17 @@ pub enum CatalogError {
     Row(TypeError),
     /// The system tables do not hold what they must (824 in spirit): where, in words.
     Corrupt { what: Box<str> },
+}
+
+/// What a name was wanted for that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A table, a sequence, a synonym.
+    Table,
+    /// A procedure, a function, a view.
+    Module,
+    Trigger,
+    Constraint,
 }
 
 impl CatalogError {
@@ -204,7 +214,7 @@ impl fmt::Display for CatalogError {
                 "The sequence object '{name}' has reached its minimum or maximum value. Restart the sequence object to \
                  allow new values to be generated."
             ),
-            CatalogError::AlreadyExists { name } => {
+            CatalogError::AlreadyExists { name, .. } => {
                 write!(f, "There is already an object named '{name}' in the database.")
             }
             CatalogError::CannotDrop { kind, name } => write!(

@@ -13,7 +13,7 @@ use crate::load::pack_key;
 use crate::scope::DdlScope;
 use crate::spec::{IndexSpec, KeySpec};
 use crate::system::{Cells, corrupt, text_or_null};
-use crate::{CatalogError, Txn};
+use crate::{CatalogError, Txn, Wanted};
 use types::row::ROW_BYTES_MAX;
 use types::{KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
 
@@ -118,7 +118,7 @@ impl Catalog {
         };
         // A primary key's name is claimed with its row.
         if kind == IndexKind::Unique {
-            self.claim_name(txn, &table.schema, &index.name, constraint_id)?;
+            self.claim_name(txn, &table.schema, &index.name, constraint_id, Wanted::Constraint)?;
         }
         self.put_index(txn, table.object_id, &index)?;
         let id = index.index_id;

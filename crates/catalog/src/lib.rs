@@ -59,7 +59,7 @@ pub use def::{
     ProcedureDef, RefAction, Retention, SequenceDef, TableDef, Temporal, TriggerDef, fold_name,
     is_global_name, same_name,
 };
-pub use error::CatalogError;
+pub use error::{CatalogError, Wanted};
 pub use governor::{
     DEFAULT as DEFAULT_GROUP, GovernorDef, GroupDef, INTERNAL as INTERNAL_GROUP, PoolDef,
 };

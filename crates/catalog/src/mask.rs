@@ -79,11 +79,8 @@ impl Catalog {
             let computed = c.computed.as_ref();
             computed.is_some_and(|k| crate::alter::mentions(&k.text, &column.name))
         };
-        if let Some(user) = table.columns.iter().find(used) {
-            let (column, object) = (column.name.clone(), user.name.clone());
-            let kind = crate::alter::kind_of(table, &object);
-            return Err(CatalogError::ColumnInUse { action: ACTION, column, object, kind });
-        }
+        let users = table.columns.iter().filter(used).map(|user| user.name.clone());
+        crate::alter::unused(table, ACTION, at, users.collect())?;
         let mask = match function {
             Some(text) => Some(mask_of(text, &column.name, column.ty)?),
             // One that somebody made beforehand may have none.

@@ -1,7 +1,7 @@
 //! Columns of private tables that change or go: what stands in the way, and what moves up when one is gone.
 
 use crate::CatalogError;
-use crate::alter::{kind_of, mentions, same_kind_wider};
+use crate::alter::{mentions, same_kind_wider, unused};
 use crate::def::TableDef;
 use types::{Collation, SqlType};
 
@@ -23,15 +23,15 @@ pub(crate) fn alterable(
     let grows = same_kind_wider(column.ty, ty) && column.collation == collation;
     let same = column.ty == ty && column.collation == collation;
     let keyed = table.primary_key.as_ref().filter(|k| k.columns.iter().any(|(i, _)| *i == ordinal));
-    let user = keyed.filter(|_| !grows || nullable.unwrap_or(true)).map(|k| k.name.clone());
-    let user = user
-        .or_else(|| unique_on(table, ordinal).filter(|_| !grows))
-        .or_else(|| column.default.as_ref().filter(|_| !grows && !same).map(|d| d.name.clone()))
-        .or_else(|| read_by(table, ordinal, !grows));
-    match user {
-        Some(object) => Err(in_use(table, ACTION, ordinal, object)),
-        None => Ok(ordinal),
+    let mut users: Vec<Box<str>> = Vec::new();
+    let keyed = keyed.filter(|_| !grows || nullable.unwrap_or(true));
+    users.extend(keyed.map(|k| k.name.clone()));
+    if !grows {
+        users.extend(unique_on(table, ordinal));
+        users.extend(column.default.as_ref().filter(|_| !same).map(|d| d.name.clone()));
     }
+    users.extend(read_by(table, ordinal, !grows));
+    unused(table, ACTION, ordinal, users).map(|()| ordinal)
 }
 
 /// Takes a column out of a definition; where it was. `None`: there is none of the name, and none is needed. 4922 to 4924.
@@ -46,14 +46,12 @@ pub(crate) fn remove(
     }
     let gone = find(table, ACTION, name)?;
     let keyed = table.primary_key.as_ref().filter(|k| k.columns.iter().any(|(i, _)| *i == gone));
-    let user = table.columns[gone].default.as_ref().map(|d| d.name.clone());
-    let user = user
-        .or_else(|| keyed.map(|k| k.name.clone()))
-        .or_else(|| unique_on(table, gone))
-        .or_else(|| read_by(table, gone, true));
-    if let Some(object) = user {
-        return Err(in_use(table, ACTION, gone, object));
-    }
+    let mut users: Vec<Box<str>> = Vec::new();
+    users.extend(table.columns[gone].default.as_ref().map(|d| d.name.clone()));
+    users.extend(keyed.map(|k| k.name.clone()));
+    users.extend(unique_on(table, gone));
+    users.extend(read_by(table, gone, true));
+    unused(table, ACTION, gone, users)?;
     let stored = |c: &&crate::def::ColumnDef| c.computed.is_none();
     if table.columns.iter().filter(stored).count() == 1 && stored(&&table.columns[gone]) {
         let (column, table) = (table.columns[gone].name.clone(), table.name.clone());
@@ -77,31 +75,17 @@ fn find(table: &TableDef, action: &'static str, name: &str) -> Result<usize, Cat
     })
 }
 
-fn in_use(
-    table: &TableDef,
-    action: &'static str,
-    ordinal: usize,
-    object: Box<str>,
-) -> CatalogError {
-    let column = table.columns[ordinal].name.clone();
-    let kind = kind_of(table, &object);
-    CatalogError::ColumnInUse { action, column, object, kind }
+fn unique_on(table: &TableDef, ordinal: usize) -> impl Iterator<Item = Box<str>> {
+    let over = move |k: &&crate::def::KeyDef| k.columns.iter().any(|(i, _)| *i == ordinal);
+    table.unique.iter().filter(over).map(|k| k.name.clone())
 }
 
-fn unique_on(table: &TableDef, ordinal: usize) -> Option<Box<str>> {
-    let key = table.unique.iter().find(|k| k.columns.iter().any(|(i, _)| *i == ordinal));
-    key.map(|k| k.name.clone())
-}
-
-/// A computed column that reads the column; with `checks` a CHECK constraint too.
-fn read_by(table: &TableDef, ordinal: usize, checks: bool) -> Option<Box<str>> {
+/// Computed columns that read the column; with `checks` CHECK constraints too.
+fn read_by(table: &TableDef, ordinal: usize, checks: bool) -> Vec<Box<str>> {
     let name = &table.columns[ordinal].name;
-    let check = table.checks.iter().find(|c| checks && mentions(&c.text, name));
-    let computed = || {
-        let reads = |c: &&crate::def::ColumnDef| {
-            c.computed.as_ref().is_some_and(|k| mentions(&k.text, name))
-        };
-        table.columns.iter().find(reads).map(|c| c.name.clone())
-    };
-    check.map(|c| c.name.clone()).or_else(computed)
+    let reads =
+        |c: &&crate::def::ColumnDef| c.computed.as_ref().is_some_and(|k| mentions(&k.text, name));
+    let checks = table.checks.iter().filter(|c| checks && mentions(&c.text, name));
+    let computed = table.columns.iter().filter(reads);
+    checks.map(|c| c.name.clone()).chain(computed.map(|c| c.name.clone())).collect()
 }

@@ -8,7 +8,7 @@ use crate::def::*;
 use crate::policy::PolicyDef;
 use crate::scope::{Change, DdlScope, Entry};
 use crate::spec::{ModuleOptions, PutMode};
-use crate::{CatalogError, Txn};
+use crate::{CatalogError, Txn, Wanted};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Value;
@@ -181,7 +181,7 @@ impl Catalog {
             None => {
                 let schema = self.schema(scope, schema.unwrap_or("dbo"))?;
                 let object_id = self.new_object_id();
-                self.claim_name(txn, &schema, &kind.key(name), object_id)?;
+                self.claim_name(txn, &schema, &kind.key(name), object_id, wanted(kind))?;
                 let procedure = ProcedureDef {
                     kind,
                     object_id,
@@ -357,7 +357,7 @@ impl Catalog {
     ) -> Result<(), CatalogError> {
         let key = old.kind.key(&old.name);
         self.free_name(txn, &old.schema, &key)?;
-        self.claim_name(txn, schema, &old.kind.key(name), old.object_id)?;
+        self.claim_name(txn, schema, &old.kind.key(name), old.object_id, wanted(old.kind))?;
         let version = self.new_version();
         let mut new =
             ProcedureDef { schema: schema.into(), name: name.into(), version, ..old.clone() };
@@ -410,4 +410,13 @@ fn parts(text: &str) -> Vec<&str> {
     }
     out.push(&text[start..]);
     out
+}
+
+fn wanted(kind: ModuleKind) -> Wanted {
+    match kind {
+        ModuleKind::Trigger => Wanted::Trigger,
+        ModuleKind::Procedure | ModuleKind::View => Wanted::Module,
+        kind if kind.is_function() => Wanted::Module,
+        _ => Wanted::Table,
+    }
 }

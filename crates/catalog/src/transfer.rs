@@ -6,7 +6,7 @@
 use crate::catalog::Catalog;
 use crate::def::*;
 use crate::scope::DdlScope;
-use crate::{CatalogError, Txn};
+use crate::{CatalogError, Txn, Wanted};
 use types::Value;
 
 impl Catalog {
@@ -58,7 +58,7 @@ impl Catalog {
                 let owner = row.and_then(|row| row.last().and_then(Value::as_i64));
                 let owner = owner.map_or(old.object_id, |id| id as i32);
                 names.delete(txn, &key)?;
-                catalog.claim_name(txn, to, &name, owner)?;
+                catalog.claim_name(txn, to, &name, owner, Wanted::Table)?;
             }
             table.schema = to.into();
             Ok(())

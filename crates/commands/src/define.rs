@@ -2,7 +2,7 @@
 
 mod change;
 pub(crate) mod ddl_trigger;
-mod dependents;
+pub(crate) mod dependents;
 mod global_tables;
 mod indexed_view;
 mod key_bytes;
@@ -254,7 +254,8 @@ impl Commands<'_> {
                 && let Some(object) = self.column_dependent(&table, column)
             {
                 let column = table.columns[ordinal].name.clone();
-                let used = CatalogError::ColumnInUse { action, column, object, kind: "object" };
+                let objects = vec![("object", object)];
+                let used = CatalogError::ColumnInUse { action, column, objects };
                 return Err(used.into());
             }
         }

@@ -31,6 +31,7 @@ impl Commands<'_> {
         if plan.subplans.is_empty() {
             return self.with_cx(frame, |cx| executor::eval(&plan.expr, &[], cx));
         }
+        self.begin_unseen(plan);
         self.in_statement(frame, |cx, _| {
             let mut cx = cx.reborrow();
             cx.set_plan(&plan.subplans, plan.param_count);
@@ -43,11 +44,21 @@ impl Commands<'_> {
         if plan.subplans.is_empty() {
             return self.with_cx(frame, |cx| executor::holds(&plan.expr, &[], cx));
         }
+        self.begin_unseen(plan);
         self.in_statement(frame, |cx, _| {
             let mut cx = cx.reborrow();
             cx.set_plan(&plan.subplans, plan.param_count);
             executor::holds(&plan.expr, &[], &mut cx)
         })
+    }
+
+    /// A subquery that reads tables is a SELECT to SET IMPLICIT_TRANSACTIONS.
+    fn begin_unseen(&mut self, plan: &ExprPlan) {
+        if self.state.options.implicit_transactions
+            && executor::subplans_read_tables(&plan.subplans)
+        {
+            self.state.transaction.begin_unseen(&self.state.options);
+        }
     }
 
     /// The value of a bound expression, planned for this once.
@@ -244,6 +255,7 @@ fn follower(error: &SqlError) -> Option<(i32, &'static str)> {
         | 10791
         | 41321
         | 41327 => Some((1750, NOT_MADE)),
+        2714 if error.state == 5 => Some((1750, NOT_MADE)),
         10785 if error.text.contains("ALTER TABLE") => Some((1750, NOT_MADE)),
         3725 | 3728 => Some((3727, "Could not drop constraint. See previous errors.")),
         _ => None,

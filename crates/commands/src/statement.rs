@@ -35,6 +35,7 @@ impl Commands<'_> {
         match kind {
             StmtKind::Begin { name, .. } => {
                 let name = self.tran_name(name.as_ref(), frame);
+                self.state.transaction.begin_unseen(&self.state.options);
                 self.state.transaction.begin(name, &self.state.options);
             }
             StmtKind::Commit { delayed } => {

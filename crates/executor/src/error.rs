@@ -3,7 +3,7 @@
 use crate::cx::Cx;
 use crate::message::{SqlError, SqlMessage};
 use crate::write::key_text;
-use catalog::{CatalogError, IndexDef, IndexKind, TableDef};
+use catalog::{CatalogError, IndexDef, IndexKind, TableDef, Wanted};
 use engine::EngineError;
 use session_table::TableError;
 
@@ -254,7 +254,14 @@ pub fn doomed() -> SqlError {
 /// A catalog's error as the client sees it.
 pub fn from_catalog(error: CatalogError) -> SqlError {
     let state = match error {
-        CatalogError::AlreadyExists { .. } => 6,
+        CatalogError::AlreadyExists { wanted, .. } => match wanted {
+            Wanted::Table => 6,
+            Wanted::Constraint => 5,
+            Wanted::Module => 3,
+            Wanted::Trigger => 2,
+        },
+        CatalogError::DuplicateColumn { .. } => 4,
+        CatalogError::InvalidObject { .. } => 6,
         CatalogError::CannotDrop { .. } => 5,
         CatalogError::NoIndex { .. } => 7,
         CatalogError::ForeignKeyWidth { .. }
@@ -268,12 +275,14 @@ pub fn from_catalog(error: CatalogError) -> SqlError {
         CatalogError::ClusteredExists { .. } => 3,
         _ => 1,
     };
-    if let CatalogError::ColumnInUse { column, object, kind, .. } = &error {
-        let text = format!("The {kind} '{object}' is dependent on column '{column}'.");
-        let mut ahead = SqlMessage::info(5074, 0, text);
-        ahead.severity = 16;
+    if let CatalogError::ColumnInUse { column, objects, .. } = &error {
+        let told = |(kind, object): &(&str, Box<str>)| {
+            let text = format!("The {kind} '{object}' is dependent on column '{column}'.");
+            SqlMessage { severity: 16, ..SqlMessage::info(5074, 0, text) }
+        };
+        let ahead = objects.iter().map(told).collect();
         let error = SqlError::new(error.number(), error.severity(), error.to_string());
-        return error.with_state(9).with_ahead(vec![ahead]);
+        return error.with_state(9).with_ahead(ahead);
     }
     SqlError::new(error.number(), error.severity(), error.to_string()).with_state(state)
 }

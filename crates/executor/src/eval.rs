@@ -377,25 +377,51 @@ pub(crate) fn error_of_store(
     match (&error, table) {
         (TypeError::Truncated { value }, Some(table)) => {
             let name = table.columns.get(column).map_or("?", |c| &*c.name);
-            SqlError::new(
-                2628,
-                16,
-                format!(
-                    "String or binary data would be truncated in table '{}', column '{name}'. \
-                     Truncated value: '{value}'.",
-                    qualified(table, cx)
-                ),
-            )
+            truncated(value, &qualified(table, cx), name)
         }
         _ => error.into(),
     }
 }
 
+/// 2628, of a table with all parts of its name.
+fn truncated(value: &str, table: &str, column: &str) -> SqlError {
+    let text = format!(
+        "String or binary data would be truncated in table '{table}', column '{column}'. \
+         Truncated value: '{value}'."
+    );
+    SqlError::new(2628, 16, text)
+}
+
+/// A value that came from elsewhere, as it is stored in a column of `table`: as by [`CastMode::Store`].
+pub fn assign(
+    value: &Value,
+    from: types::SqlType,
+    (name, to): (&str, types::SqlType),
+    table: &catalog::TableDef,
+    style: i32,
+    env: &mut dyn Environment,
+) -> Result<Value, SqlError> {
+    match convert::assign_style(value, from, to, style) {
+        Err(TypeError::Truncated { .. }) if env.cuts_text() => {
+            Ok(convert::cast(value, from, to, style)?)
+        }
+        Err(TypeError::Truncated { value }) => {
+            Err(truncated(&value, &qualified_by(table, || env.database_name()), name))
+        }
+        Err(e) => forgiven_by(e.into(), env),
+        Ok(stored) => Ok(stored),
+    }
+}
+
 /// `db.schema.table`.
 pub(crate) fn qualified(table: &catalog::TableDef, cx: &Cx<'_>) -> String {
+    qualified_by(table, || cx.env.database_name())
+}
+
+fn qualified_by(table: &catalog::TableDef, database: impl Fn() -> String) -> String {
     match table.place {
         catalog::Place::Database => {
-            format!("{}.{}.{}", cx.env.database_name(), table.schema, table.name)
+            format!("{}.{}.{}", database(), table.schema, table.name)
         }
         catalog::Place::Temporary(_) => format!("tempdb.{}.{}", table.schema, table.name),
         catalog::Place::Variable(_) => table.name.to_string(),

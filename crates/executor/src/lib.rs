@@ -64,7 +64,7 @@ pub use cx::{
     CANCELLED, Changed, Cx, Environment, Followed, LastIdentity, SpillFigures, cancelled,
 };
 pub use error::{doomed, from_catalog, from_engine, private_error};
-pub use eval::{eval, forgiven_by, holds, satisfies, test};
+pub use eval::{assign, eval, forgiven_by, holds, satisfies, test};
 pub use functions::zones::{Zone, time_zones};
 pub use indexed_view::{ViewChange, ViewChanges, fill_view, keep_views};
 pub use isolation::{MemoryAccess, check_memory_read};
@@ -81,6 +81,7 @@ pub use point::PointChange;
 pub use point_merge::PointMerge;
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
+    subplans_read_tables,
 };
 pub use rebuild::{carry_out, verify_rows};
 pub use serialize::base64;

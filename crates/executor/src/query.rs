@@ -7,7 +7,7 @@ use crate::message::SqlError;
 use crate::ops;
 use crate::sink::{ColumnMeta, ResultSink};
 use binder::ir::{Expr, OutputColumn, VarId};
-use planner::Plan;
+use planner::{Plan, SubPlan};
 use runtime::task::Many;
 use types::Value;
 
@@ -65,11 +65,17 @@ fn pull<'a>(
 
 /// Whether a plan reads any table, or a view of the system.
 pub fn reads_tables(plan: &Plan) -> bool {
-    fn any(node: &planner::Node) -> bool {
-        matches!(node.op, planner::Op::Scan(_) | planner::Op::System { .. })
-            || node.inputs().into_iter().any(any)
-    }
-    any(&plan.root) || plan.subplans.iter().any(|subplan| any(&subplan.node))
+    node_reads_tables(&plan.root) || subplans_read_tables(&plan.subplans)
+}
+
+/// The same of an expression's subqueries.
+pub fn subplans_read_tables(subplans: &[SubPlan]) -> bool {
+    subplans.iter().any(|subplan| node_reads_tables(&subplan.node))
+}
+
+fn node_reads_tables(node: &planner::Node) -> bool {
+    matches!(node.op, planner::Op::Scan(_) | planner::Op::System { .. })
+        || node.inputs().into_iter().any(node_reads_tables)
 }
 
 /// SELECT to a client: columns, then rows. The caller says `done`.

@@ -271,6 +271,22 @@ impl Cursors {
         }
     }
 
+    /// UPDATE WHERE CURRENT OF: 16932 for a column that FOR UPDATE OF does not list.
+    pub fn may_change(&self, cursor: &CursorRef, columns: &[Value]) -> Result<(), SqlError> {
+        if *cursor == CursorRef::Fetched {
+            return Ok(());
+        }
+        let listed = &self.all[&self.id(cursor, |_| String::new())?].def.update_of;
+        let is_listed = |column: &Value| {
+            column.as_str().is_some_and(|name| listed.iter().any(|l| catalog::same_name(l, name)))
+        };
+        if listed.is_empty() || columns.iter().all(is_listed) {
+            return Ok(());
+        }
+        let text = "The cursor has a FOR UPDATE list and the requested column to be updated is not in this list.";
+        Err(SqlError::new(16932, 16, text))
+    }
+
     /// WHERE CURRENT OF: a part of the key of the row in `table`, or its locator for part -1; 16917, 16929, 16931, 16933.
     pub fn current(&self, cursor: &CursorRef, table: i32, part: i32) -> Result<Value, SqlError> {
         let id = self.id(cursor, |_| String::new())?;
@@ -432,6 +448,7 @@ impl Vm<'_> {
         if cursor.rows.is_some() {
             return Err(SqlError::new(16905, 16, "The cursor is already open."));
         }
+        self.state.transaction.begin_unseen(&self.state.options);
         let read_at = self.state.database.engine.log().tail().0;
         let rows = self.collect_rows(id)?;
         let cursors = &mut self.programs.cursors;
@@ -499,6 +516,7 @@ impl Vm<'_> {
                 "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.",
             ));
         }
+        self.state.transaction.begin_unseen(&self.state.options);
         let status = self.move_to(id, motion)?;
         let is_there = status == 0;
         let Some(cursor) = self.programs.cursors.all.get(&id) else { return Ok(()) };

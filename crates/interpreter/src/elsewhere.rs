@@ -47,9 +47,10 @@ impl Vm<'_> {
         if let StmtKind::Insert(insert) = &there.bound.change
             && let binder::ir::InsertSource::Exec { exec, columns, .. } = &insert.source
         {
-            let (exec, columns) = (exec.clone(), columns.clone());
+            let (exec, columns, table) = (exec.clone(), columns.clone(), insert.table.clone());
             return self.in_one_statement(|vm| {
-                let rows = vm.rows_of_exec(&exec, &columns, code, frame, guarded)?;
+                let to = (&*table, &*columns);
+                let rows = vm.rows_of_exec(&exec, to, code, frame, guarded)?;
                 vm.planned_there(there, code, index, &mut wide, guarded, Some(rows))
             });
         }

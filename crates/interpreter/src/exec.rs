@@ -16,12 +16,12 @@ use crate::result_sets::ResultSets;
 use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ir::{Exec, ExecArg, OutputColumn, ProcRef};
-use catalog::{ModuleKind, ObjectRef, ProcedureDef};
+use catalog::{ModuleKind, ObjectRef, ProcedureDef, TableDef};
 use commands::{Argument, RunsAs, no_procedure};
 use executor::{ColumnMeta, Done, Reach, ResultSink, SqlError, SqlMessage};
-use session_state::SessionNames;
 use session_state::bind_error;
 use session_state::name_parts;
+use session_state::{End, SessionEnvironment, SessionNames};
 use session_state::{Halt, Halted};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -80,7 +80,15 @@ impl Vm<'_> {
         let name = match &exec.procedure {
             ProcRef::Text(text) => {
                 let text = self.commands().value(text, frame)?;
-                return self.execute_text(text.as_str().unwrap_or(""), guarded);
+                let text = text.as_str().unwrap_or("");
+                let Some(acting) = &exec.acting else { return self.execute_text(text, guarded) };
+                let name = self.commands().value(&acting.1, frame)?;
+                let depth = self.state.identity.depth();
+                let name = name.as_str().unwrap_or("");
+                self.state.execute_as(&*self.host, acting.0, name, End::Module)?;
+                let result = self.execute_text(text, guarded);
+                self.state.revert_to(&*self.host, depth);
+                return result;
             }
             ProcRef::Name(name) => {
                 if let Some(ended) = self.execute_usual(exec, name, code, frame, guarded, called) {
@@ -533,7 +541,7 @@ impl Vm<'_> {
     pub fn rows_of_exec(
         &mut self,
         exec: &Exec,
-        columns: &[OutputColumn],
+        (table, columns): (&TableDef, &[OutputColumn]),
         code: &Code,
         frame: &mut [Value],
         guarded: bool,
@@ -561,7 +569,6 @@ impl Vm<'_> {
         self.state.transaction.floor = 0;
         gathered.messages.iter().for_each(|message| self.sink.message(message));
         result?;
-        let options = &self.state.options;
         let mut rows = Vec::with_capacity(gathered.rows.len());
         for (row, types) in &gathered.rows {
             if row.len() != columns.len() {
@@ -570,13 +577,22 @@ impl Vm<'_> {
                     16,
                     "Column name or number of supplied values does not match table definition.",
                 )
+                .with_state(7)
                 .into());
             }
             let mut converted = Vec::with_capacity(row.len());
             for ((value, column), from) in
                 row.iter().zip(columns).zip(gathered.types[*types].iter())
             {
-                converted.push(options.cast(value, *from, column.ty)?);
+                let style = self.state.options.style_between(value, *from, column.ty);
+                let name = column.name.as_deref().unwrap_or_default();
+                let mut env = SessionEnvironment {
+                    state: &mut *self.state,
+                    host: &mut *self.host,
+                    machine: &mut *self.programs,
+                };
+                let to = (name, column.ty);
+                converted.push(executor::assign(value, *from, to, table, style, &mut env)?);
             }
             rows.push(converted);
         }

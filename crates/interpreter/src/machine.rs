@@ -116,6 +116,10 @@ impl Machine for Programs {
         self.cursors.is_same(cursor, table, columns)
     }
 
+    fn current_may_change(&self, cursor: &CursorRef, columns: &[Value]) -> Result<(), SqlError> {
+        self.cursors.may_change(cursor, columns)
+    }
+
     fn forget_procedures(&mut self) {
         self.procedures.clear();
     }

@@ -391,11 +391,8 @@ impl Vm<'_> {
         if self.state.transaction.doomed && writes(&planned.body) {
             return Err(executor::doomed().into());
         }
-        if self.state.options.implicit_transactions
-            && self.state.transaction.count == 0
-            && opens_transaction(&planned.body)
-        {
-            self.state.transaction.begin(None, &self.state.options);
+        if self.state.options.implicit_transactions && opens_transaction(&planned.body) {
+            self.state.transaction.begin_unseen(&self.state.options);
         }
         match &mut planned.body {
             Body::There(there) => self.change_there(there, code, index, frame, guarded),
@@ -502,7 +499,8 @@ impl Vm<'_> {
                 }
                 if let InsertSource::Exec { exec, columns, row } = &insert.source {
                     return self.in_one_statement(|vm| {
-                        let rows = vm.rows_of_exec(exec, columns, code, frame, guarded)?;
+                        let rows =
+                            vm.rows_of_exec(exec, (&insert.table, columns), code, frame, guarded)?;
                         vm.insert_gathered(insert, row, &rows, &mut kept.hint, frame, guarded)
                     });
                 }

@@ -153,6 +153,7 @@ impl Vm<'_> {
                     if holds { on } else { to }
                 }
                 Op::Begin => {
+                    self.state.transaction.begin_unseen(&self.state.options);
                     self.state.transaction.begin(None, &self.state.options);
                     self.state.rowcount = 0;
                     self.state.error = 0;

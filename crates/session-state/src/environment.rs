@@ -177,6 +177,11 @@ impl Environment for SessionEnvironment<'_> {
                         let same = self.machine.current_is_same(&cursor, number(3), columns)?;
                         Value::Int(i32::from(same))
                     }
+                    -3 => {
+                        let columns = args.get(5..).unwrap_or_default();
+                        self.machine.current_may_change(&cursor, columns)?;
+                        Value::Int(1)
+                    }
                     part => self.machine.current_row(&cursor, number(3), part)?,
                 }
             }

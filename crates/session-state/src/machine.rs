@@ -131,6 +131,8 @@ pub trait Machine {
         table: i32,
         columns: &[Value],
     ) -> Result<bool, SqlError>;
+    /// 16932 where the cursor is FOR UPDATE OF other columns than these.
+    fn current_may_change(&self, cursor: &CursorRef, columns: &[Value]) -> Result<(), SqlError>;
     /// What was compiled under options that give texts another meaning is looked for anew.
     fn forget_procedures(&mut self);
     /// The session has left its database: nothing compiled there is of use.

@@ -200,6 +200,12 @@ impl Names for SessionNames<'_> {
         self.state.stands_for(name)
     }
 
+    fn is_synonym(&self, name: &ObjectName) -> bool {
+        let own = || self.state.find_own(name.schema.as_deref(), &name.name);
+        self.is_current(name)
+            && matches!(own(), Some(ObjectRef::Procedure(m)) if m.kind == catalog::ModuleKind::Synonym)
+    }
+
     fn lost_synonym(&self, name: &ObjectName) -> Option<binder::LostSynonym> {
         let synonym = |schema: Option<&str>, name: &str| match self.state.find_own(schema, name)? {
             ObjectRef::Procedure(found) if found.kind == catalog::ModuleKind::Synonym => {
@@ -291,5 +297,6 @@ pub fn bind_error(error: BindError) -> SqlError {
     let mut converted = SqlError::new(error.number, error.severity, error.text).with_ahead(ahead);
     converted.state = error.state;
     converted.line = error.line;
+    converted.procedure = error.module.map(String::from);
     converted
 }

@@ -107,8 +107,9 @@ impl SetOptions {
         convert::assign_style(value, from, to, self.style_between(value, from, to))
     }
 
+    /// The style by which a value is converted that names none: how the session writes and reads dates.
     #[inline]
-    fn style_between(&self, value: &Value, from: SqlType, to: SqlType) -> i32 {
+    pub fn style_between(&self, value: &Value, from: SqlType, to: SqlType) -> i32 {
         match value {
             Value::Str(_) if to.is_temporal() => {
                 convert::in_language(self.date_order.style(), self.language)

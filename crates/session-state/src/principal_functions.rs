@@ -215,7 +215,6 @@ fn has_permission(
     let class = text(1).map(|class| class.trim().to_uppercase());
     let name = text(0);
     let database = access.database();
-    // Columns have no permissions of their own here.
     let target = match (class.as_deref(), name) {
         (None, None) => Some(Target::Server),
         (Some("DATABASE"), None) => Some(Target::Database),
@@ -245,7 +244,18 @@ fn has_permission(
             let name = from_last.next().map_or("", |name| name.as_str());
             let schema = from_last.next().map(String::as_str).filter(|schema| !schema.is_empty());
             let found = state.find_object(schema, name);
-            found.map(|object| object_target(access, &object))
+            match (&found, text(3), text(4)) {
+                (Some(catalog::ObjectRef::Table(table)), Some(column), Some(class))
+                    if class.trim().eq_ignore_ascii_case("COLUMN") =>
+                {
+                    let schema =
+                        database.schema(&table.schema).map_or(security::SCHEMA_DBO, |s| s.id);
+                    let id = table.object_id;
+                    let target = |at| Target::Column { id, schema, column: at as i32 + 1 };
+                    table.column(column).map(target)
+                }
+                _ => found.map(|object| object_target(access, &object)),
+            }
         }
         (Some("TYPE"), Some(name)) => type_target(state, access, name),
         (Some("USER" | "ROLE"), Some(name)) => {

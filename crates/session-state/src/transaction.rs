@@ -95,6 +95,13 @@ impl Transaction {
         }
     }
 
+    /// The transaction that SET IMPLICIT_TRANSACTIONS has begin, unseen, before a statement that asks for one.
+    pub fn begin_unseen(&mut self, options: &SetOptions) {
+        if options.implicit_transactions && self.count == 0 && self.lent() == 0 {
+            self.begin(None, options);
+        }
+    }
+
     /// The number of the open transaction, 0 when none is open.
     #[inline]
     pub fn open(&self) -> u64 {

@@ -52,8 +52,8 @@ pub fn sources_of(context: &Context<'_>, view: &ProcedureDef) -> Vec<(ObjectRef,
 }
 
 /// What names mean in the database that is asked about.
-struct DatabaseNames<'a> {
-    context: &'a Context<'a>,
+pub(crate) struct DatabaseNames<'a> {
+    pub context: &'a Context<'a>,
 }
 
 impl DatabaseNames<'_> {
@@ -146,6 +146,13 @@ impl Names for DatabaseNames<'_> {
 
     fn alias_type(&self, name: &ObjectName) -> Option<AliasType> {
         binder::alias_of(&*self.of_kind(name, ModuleKind::AliasType)?)
+    }
+
+    fn function_by_id(&self, object_id: i32) -> Option<Arc<ProcedureDef>> {
+        match self.catalog().object_in(self.scope(), object_id)? {
+            ObjectRef::Procedure(found) if found.kind.is_function() => Some(found),
+            _ => None,
+        }
     }
 
     fn view(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {

@@ -14,17 +14,20 @@ impl Binder<'_> {
     /// 4902, 2705, 1752, and what the parts have.
     pub fn alter_table(&mut self, alter: &ast::AlterTable, text: &str) -> Result<ddl::AlterTable> {
         let name = ObjectName::from(&alter.name);
-        let table = self.table(&name).ok_or_else(|| {
-            BindError::new(
-                4902,
-                16,
-                alter.name.span.line.max(1),
-                format!(
-                    "Cannot find the object \"{}\" because it does not exist or you do not have \
-                     permissions.",
-                    alter.name
-                ),
-            )
+        let table = self.own_table(&alter.name).ok_or_else(|| {
+            let (shown, line) = (&alter.name, alter.name.span.line.max(1));
+            match self.names.has_object(&name) {
+                true => {
+                    let text = format!("Cannot alter '{shown}' because it is not a table.");
+                    BindError::new(4909, 16, line, text)
+                }
+                false => {
+                    let text = format!(
+                        "Cannot find the object \"{shown}\" because it does not exist or you do not have permissions."
+                    );
+                    BindError::new(4902, 16, line, text)
+                }
+            }
         })?;
         let mut changes = Vec::new();
         let mut absent = Vec::new();
@@ -60,7 +63,7 @@ impl Binder<'_> {
                                  table '{}' is specified more than once.",
                                 column.name, alter.name
                             ),
-                        ));
+                        ).with_state(4));
                     }
                     // Rows already there get the default when the column may not be NULL, or if asked for.
                     let value = match &column.default {

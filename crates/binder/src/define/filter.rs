@@ -8,15 +8,26 @@ use syntax::ast;
 use types::SqlType;
 
 impl Binder<'_> {
-    /// 10735 for a condition that is none of a filter.
+    /// 10735 for a condition that is none of a filter, 10609 for one over a computed column.
     pub(super) fn filter(
         &mut self,
         index: &str,
         table: &str,
         columns: &[(&str, SqlType, bool)],
+        is_computed: &dyn Fn(usize) -> bool,
         filter: &ast::Expr,
     ) -> Result<()> {
-        self.over_row(table, columns, |b| b.condition(filter))?;
+        let bound = self.over_row(table, columns, |b| b.condition(filter))?;
+        let mut read = Vec::new();
+        bound.columns(&mut read);
+        if let Some(id) = read.iter().find(|id| is_computed(id.0 as usize)) {
+            let text = format!(
+                "Filtered index '{index}' cannot be created on table '{table}' because the column '{}' in the filter \
+                 expression is a computed column. Rewrite the filter expression so that it does not include this column.",
+                columns[id.0 as usize].0
+            );
+            return Err(BindError::new(10609, 16, self.line, text));
+        }
         if compares_with_constants(filter) {
             return Ok(());
         }

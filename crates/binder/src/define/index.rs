@@ -39,12 +39,19 @@ impl Binder<'_> {
     fn indexed_table(&self, name: &ast::ObjectName) -> Result<std::sync::Arc<TableDef>> {
         let wanted = ObjectName::from(name);
         let line = name.span.line.max(1);
-        let found = self.table(&wanted).or_else(|| self.indexed_rows(&wanted));
+        let found = self.own_table(name).or_else(|| self.indexed_rows(&wanted));
         found.ok_or_else(|| {
+            let is_view = self.names.view(&wanted).is_some() && !self.names.is_synonym(&wanted);
+            if !is_view && self.names.has_object(&wanted) {
+                let text = format!(
+                    "Index cannot be created on object '{name}' because the object is not a user table or view."
+                );
+                return BindError::new(1914, 16, line, text);
+            }
             let text = format!(
                 "Cannot find the object \"{name}\" because it does not exist or you do not have permissions."
             );
-            BindError::new(1088, 16, line, text)
+            BindError::new(1088, 16, line, text).with_state(12)
         })
     }
 
@@ -81,7 +88,10 @@ impl Binder<'_> {
         if let Some(filter) = &create.index.filter {
             let columns = row_columns(Some(&table), &[]);
             let columns: Vec<_> = columns.iter().map(|(n, t, null)| (&**n, *t, *null)).collect();
-            self.filter(&create.index.name.value, &table.name, &columns, filter)?;
+            let is_computed =
+                |at: usize| table.columns.get(at).is_some_and(|c| c.computed.is_some());
+            let name = &create.index.name.value;
+            self.filter(name, &table.name, &columns, &is_computed, filter)?;
         }
         let changes = vec![Change::AddIndex(spec)];
         Ok(ddl::AlterTable {
@@ -94,7 +104,10 @@ impl Binder<'_> {
 
     /// ALTER INDEX: 1088, 155; 10638 and 10680, for a rebuild that may be resumed is done at once.
     pub fn alter_index(&mut self, alter: &ast::AlterIndex) -> Result<ddl::AlterTable> {
-        let table = self.indexed_table(&alter.table)?;
+        let table = self.indexed_table(&alter.table).map_err(|e| match e.number {
+            1088 => e.with_state(9),
+            _ => e,
+        })?;
         let line = alter.table.span.line.max(1);
         let name: Option<Box<str>> = alter.index.as_ref().map(|n| n.value.as_str().into());
         let mut changes = Vec::new();
@@ -349,6 +362,14 @@ pub(super) fn index_options(
         "STATISTICS_INCREMENTAL",
         "XML_COMPRESSION",
     ];
+    let is_on = |name: &str| {
+        options.iter().any(|o| o.name == name && !matches!(o.value, ast::OptionValue::Off))
+    };
+    if is_on("RESUMABLE") && !is_on("ONLINE") {
+        let text =
+            "The RESUMABLE option cannot be set to 'ON' when the ONLINE option is set to 'OFF'.";
+        return Err(BindError::new(11438, 15, line, text));
+    }
     let mut out = IndexOptions::default();
     for option in options {
         // ON or nothing, as in WITH PAD_INDEX, FILLFACTOR = 80.

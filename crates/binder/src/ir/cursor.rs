@@ -73,7 +73,7 @@ pub struct CursorDef {
     pub scroll: bool,
     /// WHERE CURRENT OF is refused: 16929.
     pub read_only: bool,
-    /// FOR UPDATE OF: ordinals of the columns that may be changed; empty: all.
+    /// FOR UPDATE OF: the columns that may be changed (16932); empty: all.
     pub update_of: Vec<String>,
 }
 

@@ -603,6 +603,8 @@ pub struct Exec {
     pub result: Option<VarId>,
     /// WITH RESULT SETS: the columns of each result set it may send.
     pub result_sets: Option<Vec<Vec<OutputColumn>>>,
+    /// Of a text: AS LOGIN (true) or USER, and the name.
+    pub acting: Option<Box<(bool, Expr)>>,
 }
 
 #[derive(Debug, Clone)]

@@ -47,17 +47,22 @@ impl ProgramBinder<'_> {
             }
             S::Truncate(truncate) => {
                 let name = &truncate.table;
-                let table = b.table(&ObjectName::from(name)).ok_or_else(|| {
-                    BindError::new(
-                        4701,
-                        16,
-                        line,
-                        format!(
-                            "Cannot find the object \"{}\" because it does not exist or you do not \
-                             have permissions.",
-                            name.name
-                        ),
-                    )
+                let table = b.own_table(name).ok_or_else(|| {
+                    let shown = &name.name.value;
+                    match b.names.has_object(&ObjectName::from(name)) {
+                        true => {
+                            let text = format!(
+                                "Could not truncate object '{shown}' because it is not a table."
+                            );
+                            BindError::new(4708, 16, line, text).with_state(2)
+                        }
+                        false => {
+                            let text = format!(
+                                "Cannot find the object \"{shown}\" because it does not exist or you do not have permissions."
+                            );
+                            BindError::new(4701, 16, line, text)
+                        }
+                    }
                 })?;
                 let partitions = b.partition_spans(&truncate.partitions)?;
                 StmtKind::Truncate { table, partitions }
@@ -135,7 +140,16 @@ impl ProgramBinder<'_> {
                         false
                     }
                     ast::TypeDefinition::Alias { base, .. } => {
-                        system_type(base, false)?;
+                        system_type(base, false).map_err(|e| match e.number {
+                            2715 => {
+                                let name = &base.name;
+                                let text = format!(
+                                    "The base type \"{name}\" is not a valid base type for the alias data type."
+                                );
+                                BindError::new(222, 16, line, text)
+                            }
+                            _ => e,
+                        })?;
                         true
                     }
                 };
@@ -350,11 +364,7 @@ impl ProgramBinder<'_> {
             }
             S::SaveTransaction { name } => StmtKind::Save { name: tran_name(b, name)? },
             S::Execute(exec) => StmtKind::Exec(Box::new(b.exec(exec)?)),
-            S::ExecuteString(e) => {
-                let text = b.expr(e)?;
-                let ty = SqlType::NVarChar(Len::Max);
-                StmtKind::ExecString { text: b.coerce(text, ty, CastMode::Implicit)? }
-            }
+            S::ExecuteString(e) => StmtKind::ExecString { text: b.text_of_pieces(e)? },
             S::Use(name) => StmtKind::Use { database: name.value.clone() },
             S::Checkpoint => StmtKind::Checkpoint,
             S::Reconfigure => StmtKind::Reconfigure,

@@ -6,7 +6,7 @@ use crate::create::add_column;
 use crate::def::*;
 use crate::scope::DdlScope;
 use crate::spec::ColumnSpec;
-use crate::{CatalogError, Txn};
+use crate::{CatalogError, Txn, Wanted};
 use types::Value;
 
 impl Catalog {
@@ -44,33 +44,23 @@ impl Catalog {
         let in_key = |i: &IndexDef| i.columns.iter().any(|(k, _)| *k == ordinal);
         let keyed =
             table.primary_key.as_ref().filter(|k| k.columns.iter().any(|(i, _)| *i == ordinal));
-        let user = if let Some(key) = keyed.filter(|_| !grows || nullable) {
-            Some(key.name.clone())
-        } else if let Some(index) =
-            table.indexes.iter().find(|i| !grows && (in_key(i) || i.include.contains(&ordinal)))
-        {
-            Some(index.name.clone())
-        } else if let (Some(default), false) = (&column.default, grows || same) {
-            Some(default.name.clone())
-        } else if let Some(bound) = self.bound_name(None, column).filter(|_| !grows) {
-            Some(bound)
-        } else if let Some(scheme) = table
-            .partitioned_by(ordinal)
-            .filter(|_| column.ty != ty || column.collation != collation)
-        {
-            Some(self.scheme_shown(scheme))
-        } else {
-            // Foreign keys mind no change of nullability alone.
-            match same {
-                true => self.dependent(&without_keys(table), ordinal, !grows),
-                false => self.dependent(table, ordinal, !grows),
-            }
-        };
-        if let Some(object) = user {
-            let column = column.name.clone();
-            let kind = kind_of(table, &object);
-            return Err(CatalogError::ColumnInUse { action: ACTION, column, object, kind });
-        }
+        let mut users: Vec<Box<str>> = Vec::new();
+        users.extend(keyed.filter(|_| !grows || nullable).map(|key| key.name.clone()));
+        let indexes =
+            table.indexes.iter().filter(|i| !grows && (in_key(i) || i.include.contains(&ordinal)));
+        users.extend(indexes.map(|index| index.name.clone()));
+        let default = column.default.as_ref().filter(|_| !(grows || same));
+        users.extend(default.map(|default| default.name.clone()));
+        users.extend(self.bound_name(None, column).filter(|_| !grows));
+        let scheme = table.partitioned_by(ordinal);
+        let scheme = scheme.filter(|_| column.ty != ty || column.collation != collation);
+        users.extend(scheme.map(|scheme| self.scheme_shown(scheme)));
+        // Foreign keys mind no change of nullability alone.
+        users.extend(match same {
+            true => self.dependents(&without_keys(table), ordinal, !grows),
+            false => self.dependents(table, ordinal, !grows),
+        });
+        unused(table, ACTION, ordinal, users)?;
         if crate::index::is_max(ty) && table.indexes.iter().any(in_key) {
             let (table, column) = (table.name.clone(), column.name.clone());
             let spatial = ty.is_spatial();
@@ -85,39 +75,34 @@ impl Catalog {
     }
 
     /// A constraint or computed column that depends on a column; with `types` those that only its type matters to.
-    pub(super) fn dependent(
+    pub(super) fn dependents(
         &self,
         table: &TableDef,
         ordinal: usize,
         types: bool,
-    ) -> Option<Box<str>> {
+    ) -> Vec<Box<str>> {
         let name = &table.columns[ordinal].name;
         let names = |text: &str| mentions(text, name);
-        if types && let Some(check) = table.checks.iter().find(|c| names(&c.text)) {
-            return Some(check.name.clone());
-        }
+        let mut all: Vec<Box<str>> = Vec::new();
+        let checks = table.checks.iter().filter(|c| types && names(&c.text));
+        all.extend(checks.map(|check| check.name.clone()));
         let computed =
-            table.columns.iter().find(|c| c.computed.as_ref().is_some_and(|k| names(&k.text)));
-        if let Some(column) = computed {
-            return Some(column.name.clone());
-        }
+            table.columns.iter().filter(|c| c.computed.as_ref().is_some_and(|k| names(&k.text)));
+        all.extend(computed.map(|column| column.name.clone()));
         let filtered = |i: &&IndexDef| i.filter.as_ref().is_some_and(|f| names(f));
-        if let Some(index) = table.indexes.iter().find(filtered) {
-            return Some(index.name.clone());
-        }
+        all.extend(table.indexes.iter().filter(filtered).map(|index| index.name.clone()));
         let policies = self.policies(None);
-        let bound = policies.iter().find(|(_, policy)| {
+        let bound = policies.iter().filter(|(_, policy)| {
             let on = |p: &&crate::PredicateDef| p.table == table.object_id;
             policy.schema_bound && policy.predicates.iter().filter(on).any(|p| names(&p.call))
         });
-        if let Some((policy, _)) = bound {
-            return Some(policy.name.clone());
-        }
-        let key = table.foreign_keys.iter().find(|k| {
+        all.extend(bound.map(|(policy, _)| policy.name.clone()));
+        let keys = table.foreign_keys.iter().filter(|k| {
             k.columns.contains(&ordinal)
                 || (k.table == table.object_id && k.referenced.contains(&ordinal))
         });
-        key.map(|k| k.name.clone())
+        all.extend(keys.map(|key| key.name.clone()));
+        all
     }
 
     pub(super) fn drop_column(
@@ -146,21 +131,17 @@ impl Catalog {
         let children = self.references_to(Some(scope), table);
         let refers = children
             .iter()
-            .find(|(child, k)| child.foreign_keys[*k].referenced.contains(&gone))
+            .filter(|(child, k)| child.foreign_keys[*k].referenced.contains(&gone))
             .map(|(child, k)| child.foreign_keys[*k].name.clone());
-        let user = table.columns[gone].default.as_ref().map(|d| d.name.clone());
-        let user = user
-            .or_else(|| self.bound_name(Some(scope), &table.columns[gone]))
-            .or_else(|| table.primary_key.as_ref().filter(of_key).map(|k| k.name.clone()))
-            .or_else(|| table.indexes.iter().find(of_index).map(|i| i.name.clone()))
-            .or_else(|| table.partitioned_by(gone).map(|scheme| self.scheme_shown(scheme)))
-            .or_else(|| self.dependent(table, gone, true))
-            .or(refers);
-        if let Some(object) = user {
-            let column = table.columns[gone].name.clone();
-            let kind = kind_of(table, &object);
-            return Err(CatalogError::ColumnInUse { action: ACTION, column, object, kind });
-        }
+        let mut users: Vec<Box<str>> = Vec::new();
+        users.extend(table.columns[gone].default.as_ref().map(|d| d.name.clone()));
+        users.extend(self.bound_name(Some(scope), &table.columns[gone]));
+        users.extend(table.primary_key.as_ref().filter(of_key).map(|k| k.name.clone()));
+        users.extend(table.indexes.iter().filter(of_index).map(|i| i.name.clone()));
+        users.extend(table.partitioned_by(gone).map(|scheme| self.scheme_shown(scheme)));
+        users.extend(self.dependents(table, gone, true));
+        users.extend(refers);
+        unused(table, ACTION, gone, users)?;
         if table.columns.iter().filter(|c| c.computed.is_none()).count() == 1
             && table.columns[gone].computed.is_none()
         {
@@ -241,7 +222,13 @@ impl Catalog {
             return Err(CatalogError::AddNotNull { table: name, column });
         }
         if let Some(default) = &column.default {
-            self.claim_name(txn, &table.schema, &default.name, table.object_id)?;
+            self.claim_name(
+                txn,
+                &table.schema,
+                &default.name,
+                table.object_id,
+                Wanted::Constraint,
+            )?;
         }
         self.put_column(txn, table.object_id, ordinal, column)?;
         if unfilled {
@@ -267,18 +254,37 @@ impl Catalog {
             return Err(CatalogError::DuplicateColumn { table, column: to.into() });
         }
         // Texts that name the column would lose it.
-        if let Some(object) = self.dependent(&without_keys(table), ordinal, true) {
-            let (action, column) = ("RENAME COLUMN", table.columns[ordinal].name.clone());
-            let kind = kind_of(table, &object);
-            return Err(CatalogError::ColumnInUse { action, column, object, kind });
-        }
+        let users = self.dependents(&without_keys(table), ordinal, true);
+        unused(table, "RENAME COLUMN", ordinal, users)?;
         table.columns[ordinal].name = to.into();
         self.put_column(txn, table.object_id, ordinal, &table.columns[ordinal])
     }
 }
 
+/// 4922 that tells of all that stands in the way, each once.
+pub(crate) fn unused(
+    table: &TableDef,
+    action: &'static str,
+    ordinal: usize,
+    users: Vec<Box<str>>,
+) -> Result<(), CatalogError> {
+    let mut objects: Vec<(&'static str, Box<str>)> = Vec::with_capacity(users.len());
+    for user in users {
+        if !objects.iter().any(|(_, known)| same_name(known, &user)) {
+            objects.push((kind_of(table, &user), user));
+        }
+    }
+    match objects.is_empty() {
+        true => Ok(()),
+        false => {
+            let column = table.columns[ordinal].name.clone();
+            Err(CatalogError::ColumnInUse { action, column, objects })
+        }
+    }
+}
+
 /// What something that depends on a column is, by its name.
-pub(crate) fn kind_of(table: &TableDef, name: &str) -> &'static str {
+fn kind_of(table: &TableDef, name: &str) -> &'static str {
     let plain = |i: &&IndexDef| i.kind == IndexKind::Index && same_name(&i.name, name);
     if table.indexes.iter().any(|i| plain(&i)) {
         "index"

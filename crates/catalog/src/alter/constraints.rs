@@ -8,7 +8,7 @@ use crate::def::*;
 use crate::properties::PropertyTarget;
 use crate::scope::DdlScope;
 use crate::spec::KeySpec;
-use crate::{CatalogError, Txn};
+use crate::{CatalogError, Txn, Wanted};
 use types::Value;
 
 impl Catalog {
@@ -79,7 +79,7 @@ impl Catalog {
         from: &str,
         to: &str,
     ) -> Result<(), CatalogError> {
-        self.claim_name(txn, &table.schema, to, table.object_id)?;
+        self.claim_name(txn, &table.schema, to, table.object_id, Wanted::Constraint)?;
         self.free_name(txn, &table.schema, from)?;
         let id = table.object_id;
         if let Some(key) = table.primary_key.as_mut().filter(|k| same_name(&k.name, from)) {
@@ -123,7 +123,7 @@ impl Catalog {
     ) -> Result<i32, CatalogError> {
         let unlike = self.new_object_id();
         let name = key.name.clone().unwrap_or_else(|| {
-            let first: String = table.name.chars().take(9).collect();
+            let first: String = table.name.chars().take(8).collect();
             let hash = (unlike as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             format!("UQ__{first}__{hash:016X}").into()
         });
@@ -148,7 +148,7 @@ impl Catalog {
         }
         let generated = || default_name(&table.name, &target.name, table.object_id, ordinal);
         let name = name.map_or_else(generated, Into::into);
-        self.claim_name(txn, &table.schema, &name, table.object_id)?;
+        self.claim_name(txn, &table.schema, &name, table.object_id, Wanted::Constraint)?;
         target.default = Some(DefaultDef { name, text: text.into() });
         self.put_column(txn, table.object_id, ordinal, target)
     }

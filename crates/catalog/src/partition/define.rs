@@ -4,10 +4,10 @@
 //! transaction, and then for its definitions to be known, so that what is in use is seen to be.
 
 use super::*;
-use crate::Txn;
 use crate::def::same_name;
 use crate::scope::{Change, Entry};
 use crate::spec::{ModuleOptions, PutMode};
+use crate::{Txn, Wanted};
 
 const FUNCTION: ModuleKind = ModuleKind::PartitionFunction;
 const SCHEME: ModuleKind = ModuleKind::PartitionScheme;
@@ -111,7 +111,7 @@ impl Catalog {
         let Some((module, modified)) =
             self.lock_module(txn, scope, FUNCTION, Some("dbo"), function)?
         else {
-            return Err(CatalogError::InvalidObject { name: function.into() });
+            return Err(CatalogError::refused(208, format!("Invalid object name '{function}'.")));
         };
         let fanout = module.partition_function().map_or(1, PartitionFunctionDef::fanout);
         if all && filegroups.len() > 1 {
@@ -136,7 +136,7 @@ impl Catalog {
             ));
         }
         if self.filegroups().iter().any(|g| same_name(&g.name, name)) {
-            return Err(CatalogError::AlreadyExists { name: name.into() });
+            return Err(CatalogError::AlreadyExists { name: name.into(), wanted: Wanted::Table });
         }
         let next_used = numbers.get(fanout).copied();
         let ignored = numbers.len().saturating_sub(fanout + 1);
@@ -307,7 +307,7 @@ impl Catalog {
         match self.put_module(txn, scope, kind, mode, Some("dbo"), name, &text, OPTIONS) {
             // As it was written: these have no schema.
             Err(CatalogError::AlreadyExists { .. }) => {
-                Err(CatalogError::AlreadyExists { name: name.into() })
+                Err(CatalogError::AlreadyExists { name: name.into(), wanted: Wanted::Table })
             }
             other => other.map(|_| ()),
         }
@@ -317,7 +317,7 @@ impl Catalog {
     fn filegroup_named(&self, name: &str) -> Result<u16, CatalogError> {
         match self.filegroup(Some(name)) {
             Ok((number, _)) => Ok(number),
-            Err(_) => Err(CatalogError::InvalidObject { name: name.into() }),
+            Err(_) => Err(CatalogError::refused(208, format!("Invalid object name '{name}'."))),
         }
     }
 

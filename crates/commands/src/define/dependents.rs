@@ -68,7 +68,7 @@ impl Commands<'_> {
     }
 
     /// An object that is bound to it.
-    fn dependent(&self, bound: &Bound<'_>) -> Option<Box<str>> {
+    pub(crate) fn dependent(&self, bound: &Bound<'_>) -> Option<Box<str>> {
         let all = self.state.database.catalog.objects_in(self.state.definitions());
         all.into_iter().find_map(|object| match object {
             ObjectRef::Procedure(module) => {
@@ -102,7 +102,7 @@ impl Commands<'_> {
 }
 
 impl Commands<'_> {
-    /// 4512: what is bound to something names it by schema and name, and is not itself.
+    /// 2788, 4512: what is bound to something names it by schema and name, and is not itself.
     pub(crate) fn check_schema_binding(
         &self,
         kind: ModuleKind,
@@ -119,6 +119,18 @@ impl Commands<'_> {
             return Ok(());
         }
         let mentions = syntax::mentions(text, &LexOptions { quoted_identifier });
+        let is_synonym = |mention: &&Mention| {
+            let found = self.state.find_own(
+                mention.name.schema.as_ref().map(|s| &*s.value),
+                &mention.name.name.value,
+            );
+            mention.kind == MentionKind::Source
+                && matches!(found, Some(ObjectRef::Procedure(m)) if m.kind == ModuleKind::Synonym)
+        };
+        if mentions.iter().any(|mention| is_synonym(&mention)) {
+            let text = "Synonyms are invalid in a schemabound object or a constraint expression.";
+            return Err(SqlError::new(2788, 16, text));
+        }
         let wrong = mentions.iter().find(|mention| {
             matches!(mention.kind, MentionKind::Source | MentionKind::Target)
                 && (mention.name.schema.is_none() || mention.name.database.is_some())

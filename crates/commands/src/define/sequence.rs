@@ -155,7 +155,7 @@ fn created(sequence: &DefineSequence, ty: SqlType) -> Result<SequenceDef, SqlErr
         minimum,
         maximum,
         cycle: sequence.cycle.unwrap_or(false),
-        cache: sequence.cache.flatten(),
+        cache: cache_of(sequence).flatten(),
         generation: 1,
     };
     check(&def, sequence, (least, most))?;
@@ -175,7 +175,7 @@ fn altered(
     def.minimum = sequence.minimum.map_or(old.minimum, |m| m.unwrap_or(limits.0));
     def.maximum = sequence.maximum.map_or(old.maximum, |m| m.unwrap_or(limits.1));
     def.cycle = sequence.cycle.unwrap_or(old.cycle);
-    if let Some(cache) = sequence.cache {
+    if let Some(cache) = cache_of(sequence) {
         def.cache = cache;
     }
     let moved =
@@ -206,6 +206,14 @@ fn altered(
     Ok(def)
 }
 
+/// What is said of its cache: a size, 0 of NO CACHE, none of CACHE alone.
+fn cache_of(sequence: &DefineSequence) -> Option<Option<u32>> {
+    match sequence.no_cache {
+        true => Some(Some(0)),
+        false => sequence.cache,
+    }
+}
+
 fn check(
     def: &SequenceDef,
     sequence: &DefineSequence,
@@ -224,6 +232,10 @@ fn check(
             );
             return fail(11708, text);
         }
+    }
+    if sequence.cache == Some(Some(0)) {
+        let text = format!("The cache size for sequence object '{name}' must be greater than 0.");
+        return fail(11706, text);
     }
     if def.increment == 0 {
         return fail(11700, format!("The increment for sequence object '{name}' cannot be zero."));

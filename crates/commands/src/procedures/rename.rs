@@ -1,11 +1,13 @@
 //! sp_rename: tables, columns, indexes, constraints, statistics, modules, types and databases get other names.
 //!
 //! Promise: texts stay as they are written, so what names a thing by its old name does not find it any more; a column that
-//! the text of a constraint, computed column or filter names keeps its name (15336).
+//! the text of a constraint, computed column or filter names keeps its name (15336), and so does what a schema-bound
+//! module names.
 //!
 //! Source: documentation of sp_rename; numbers and texts of sys.messages.
 
 use crate::Commands;
+use crate::define::dependents::Bound;
 use crate::procedures::Argument;
 use crate::procedures::arguments;
 use catalog::{AlterTable, Catalog, DdlScope, ModuleKind, ObjectRef, TableDef, same_name};
@@ -186,6 +188,13 @@ impl Commands<'_> {
         if taken {
             return Err(messages::error(15335, &[new, "object"]));
         }
+        let bound = match &object {
+            ObjectRef::Table(table) => Bound::of_table(table),
+            ObjectRef::Procedure(module) => Bound::of(module),
+        };
+        if self.dependent(&bound).is_some() {
+            return Err(messages::error(15336, &[name]));
+        }
         match object {
             ObjectRef::Table(table) => {
                 let change = AlterTable::Rename { to: new.into() };
@@ -254,6 +263,9 @@ impl Commands<'_> {
             let ordinal = table.column(part).ok_or_else(ambiguous)?;
             if table.column(new).is_some_and(|other| other != ordinal) {
                 return Err(taken());
+            }
+            if self.column_dependent(&table, part).is_some() {
+                return Err(messages::error(15336, &[name]));
             }
             AlterTable::RenameColumn { from: part.into(), to: new.into() }
         } else {

@@ -25,6 +25,8 @@ pub struct DefineSequence {
     pub cycle: Option<bool>,
     /// CACHE [n] (none: the default), `Some(Some(0))`: NO CACHE.
     pub cache: Option<Option<u32>>,
+    /// NO CACHE.
+    pub no_cache: bool,
 }
 
 /// CREATE SYNONYM name FOR object.

@@ -630,6 +630,8 @@ pub struct Execute {
     pub args: Vec<ExecuteArg>,
     /// WITH RESULT SETS: the columns of each; NONE is an empty list, UNDEFINED is none.
     pub result_sets: Option<Vec<ResultShape>>,
+    /// AS LOGIN (true) or USER = name, of a text.
+    pub acting: Option<(bool, Expr)>,
 }
 
 /// One of WITH RESULT SETS.

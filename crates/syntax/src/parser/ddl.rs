@@ -210,6 +210,11 @@ impl Parser<'_> {
                     name: name.name,
                 });
             }
+            if kind == DropKind::Index && name.schema.is_none() {
+                let text =
+                    "Must specify the table name and index name for the DROP INDEX statement.";
+                return Err(parser.mistake(159, text));
+            }
             Ok(name)
         })?;
         if kind == DropKind::Trigger && self.eat_kw(Kw::On) {

@@ -17,13 +17,14 @@ impl Parser<'_> {
                 self.comma_list(Self::execute_arg)?;
             }
             self.expect_sym(Sym::RightParen)?;
+            let mut acting = None;
             if self.at_kw(Kw::As)
                 && (self.kind_ahead(1) == TokenKind::Key(Kw::User) || self.word_ahead(1, "LOGIN"))
             {
-                self.note_unsupported("EXECUTE AS of a text");
+                let login = self.kind_ahead(1) != TokenKind::Key(Kw::User);
                 self.at += 2;
                 self.expect_sym(Sym::Eq)?;
-                self.value()?;
+                acting = Some((login, self.value()?));
             }
             if self.eat_word("AT") {
                 self.note_unsupported("EXECUTE AT");
@@ -31,10 +32,10 @@ impl Parser<'_> {
                 self.ident()?;
             }
             let result_sets = self.result_sets()?;
-            if result_sets.is_some() {
+            if result_sets.is_some() || acting.is_some() {
                 let procedure = ProcedureName::Text(Box::new(text));
                 let (return_code, args) = (None, Vec::new());
-                let call = Execute { return_code, procedure, args, result_sets };
+                let call = Execute { return_code, procedure, args, result_sets, acting };
                 return Ok(StatementKind::Execute(Box::new(call)));
             }
             return Ok(StatementKind::ExecuteString(text));
@@ -77,7 +78,7 @@ impl Parser<'_> {
             self.eat_word("DATA_SOURCE");
             self.ident()?;
         }
-        let call = Execute { return_code, procedure, args, result_sets };
+        let call = Execute { return_code, procedure, args, result_sets, acting: None };
         Ok(StatementKind::Execute(Box::new(call)))
     }
 

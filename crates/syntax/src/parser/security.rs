@@ -98,6 +98,10 @@ impl Parser<'_> {
     }
 
     fn create_schema(&mut self) -> ParseResult<SecurityStatement> {
+        if self.at != 1 {
+            let text = "'CREATE SCHEMA' must be the first statement in a query batch.";
+            return Err(self.mistake(111, text));
+        }
         self.at += 1;
         if self.eat_kw(Kw::Authorization) {
             let owner = self.ident()?;

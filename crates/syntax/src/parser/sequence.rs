@@ -18,9 +18,13 @@ impl Parser<'_> {
             maximum: None,
             cycle: None,
             cache: None,
+            no_cache: false,
         };
         loop {
-            if !alter && sequence.ty.is_none() && self.eat_kw(Kw::As) {
+            if alter && self.at_kw(Kw::As) {
+                let text = "Argument 'AS' cannot be used in an ALTER SEQUENCE statement.";
+                return Err(self.mistake(11711, text));
+            } else if !alter && sequence.ty.is_none() && self.eat_kw(Kw::As) {
                 sequence.ty = Some(self.type_name()?);
             } else if !alter && self.eat_word("START") {
                 self.expect_kw(Kw::With)?;
@@ -54,7 +58,7 @@ impl Parser<'_> {
                     "MINVALUE" => sequence.minimum = Some(None),
                     "MAXVALUE" => sequence.maximum = Some(None),
                     "CYCLE" => sequence.cycle = Some(false),
-                    _ => sequence.cache = Some(Some(0)),
+                    _ => sequence.no_cache = true,
                 }
             } else {
                 return Ok(StatementKind::DefineSequence(Box::new(sequence)));

@@ -47,6 +47,8 @@ pub struct Column {
     pub rule_id: i32,
     /// A computed column's text, and PERSISTED.
     pub computed: Option<(String, bool)>,
+    /// Computed whenever it is read.
+    pub volatile: bool,
     pub generated: Option<PeriodEdge>,
     pub marks: Marks,
     pub mask: Option<Arc<types::Mask>>,
@@ -115,6 +117,7 @@ fn column(object_id: i32, name: &str, id: i32, sql_type: SqlType, nullable: bool
         ty: column_type(sql_type),
         nullable,
         computed: None,
+        volatile: false,
         identity: None,
         is_shown: false,
         last_identity: None,
@@ -146,6 +149,7 @@ fn of_table(object_id: i32, table: &TableDef, last_identity: Option<i64>) -> Vec
                 _ => base,
             },
             computed: c.computed.as_ref().map(|k| (k.text.to_string(), k.persisted)),
+            volatile: c.is_volatile(),
             identity: c.identity,
             last_identity: c.identity.and(last_identity),
             default_id: match (&c.default, &c.bound_default) {

@@ -11,12 +11,15 @@ use types::Value;
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[&MY_PERMISSIONS];
 
-/// The permissions on one securable; none for a securable or a class that there is not. Permissions on columns do not
-/// exist here.
-fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<(String, Permission)>, SqlError> {
+/// A securable, its column, what may be done.
+type Mine = (String, String, Permission);
+
+/// The permissions on one securable, those on its columns behind; none for a securable or a class that there is not.
+fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<Mine>, SqlError> {
     let text = |i: usize| args.get(i).and_then(Value::as_str);
     let class = text(1).map_or_else(|| "SERVER".to_owned(), |class| class.trim().to_uppercase());
     let access = context.session.identity.access();
+    let mut of_columns = Vec::new();
     let (name, class, target) = match class.as_str() {
         "SERVER" => ("server".to_owned(), Class::Server, Target::Server),
         "DATABASE" => ("database".to_owned(), Class::Database, Target::Database),
@@ -34,6 +37,15 @@ fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<(String, Permission
             let Some(found) = found else { return Ok(Vec::new()) };
             let of = access.database().schema(&found.schema).map_or(SCHEMA_DBO, |s| s.id);
             let target = Target::Object { id: found.id, schema: of, owner: None };
+            if matches!(found.kind(), "U" | "V") {
+                for column in super::columns::of_object(context, &found) {
+                    let target = Target::Column { id: found.id, schema: of, column: column.id };
+                    let all = Permission::ALL.iter().filter(|p| p.applies_to(Class::Column));
+                    let allowed = all.filter(|p| access.allows(**p, target));
+                    of_columns
+                        .extend(allowed.map(|p| (name.to_owned(), column.name.to_string(), *p)));
+                }
+            }
             (name.to_owned(), Class::Object, target)
         }
         "TYPE" => {
@@ -47,13 +59,15 @@ fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<(String, Permission
     };
     let all = Permission::ALL.iter().filter(|p| p.applies_to(class));
     let allowed = all.filter(|p| access.allows(**p, target));
-    Ok(allowed.map(|p| (name.clone(), *p)).collect())
+    let mut rows: Vec<Mine> = allowed.map(|p| (name.clone(), String::new(), *p)).collect();
+    rows.append(&mut of_columns);
+    Ok(rows)
 }
 
 view! {
-    MY_PERMISSIONS = "sys.fn_my_permissions" of (String, Permission) as p, rows mine,
+    MY_PERMISSIONS = "sys.fn_my_permissions" of Mine as p, rows mine,
         params (sysname, sysname);
     entity_name sysname = &p.0;
-    subentity_name sysname = "";
-    permission_name nvarchar(60) = p.1.name();
+    subentity_name sysname = &p.1;
+    permission_name nvarchar(60) = p.2.name();
 }

@@ -17,7 +17,14 @@ pub fn of_object(context: &Context<'_>, args: Args<'_>, func: FuncId) -> Value {
     let name = name.trim().to_ascii_lowercase();
     let extended = func == FuncId::ObjectPropertyEx;
     if extended && name == "basetype" {
-        return Value::str(object.kind());
+        // Of a synonym, what it stands for.
+        let base = match &object.what {
+            What::Procedure(p) if p.kind == catalog::ModuleKind::Synonym => {
+                objects::find(context, &p.text).map(|(_, base)| base)
+            }
+            _ => None,
+        };
+        return Value::str(base.as_ref().unwrap_or(&object).kind());
     }
     let number = if extended && name == "cardinality" {
         object.rows().map(|t| context.rows_of(t))
@@ -67,12 +74,22 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "tablehasinserttrigger" => of_table(&|t| fires(context, t, Event::Insert)),
         "tablehasupdatetrigger" => of_table(&|t| fires(context, t, Event::Update)),
         "tablehasdeletetrigger" => of_table(&|t| fires(context, t, Event::Delete)),
+        "hasdeletetrigger" => of_table(&|t| fires(context, t, Event::Delete)),
+        "hasinserttrigger" => of_table(&|t| fires(context, t, Event::Insert)),
+        "hasupdatetrigger" => of_table(&|t| fires(context, t, Event::Update)),
+        "hasaftertrigger" => of_table(&|t| triggers(context, t).any(|t| !t.is_instead_of())),
+        "hasinsteadoftrigger" => of_table(&|t| triggers(context, t).any(|t| t.is_instead_of())),
+        "tabledeletetriggercount" => table.map(|t| count(context, t, Event::Delete)),
+        "tableinserttriggercount" => table.map(|t| count(context, t, Event::Insert)),
+        "tableupdatetriggercount" => table.map(|t| count(context, t, Event::Update)),
         "ismsshipped" => is(object.is_system()),
         "isschemabound" => is(object.has_option("SCHEMABINDING")),
         "execiswithnativecompilation" => matches!(kind, "P" | "FN" | "IF" | "TR")
             .then(|| i64::from(object.has_option(binder::NATIVE))),
         "isencrypted" => is(object.has_option("ENCRYPTION")),
-        "isdeterministic" | "issystemverified" | "isprecise" | "isexecuted" => is(false),
+        "isdeterministic" => is(matches!(&object.what, What::Procedure(p) if
+            binder::is_deterministic_function(p.object_id, &crate::shape::DatabaseNames { context }))),
+        "issystemverified" | "isprecise" | "isexecuted" => is(false),
         "isreplproc" | "isextendedproc" | "isqueue" | "issynonym" | "issystemprocedure" => {
             is(false)
         }
@@ -119,11 +136,7 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         | "tablefulltextcatalogid"
         | "tableislockedonbulkload"
         | "isindexable" => of_table(&|_| name == "isindexable"),
-        "tablehasfulltextkeycolumn"
-        | "tabledeletetriggercount"
-        | "tableinserttriggercount"
-        | "tableupdatetriggercount"
-        | "tabletextinrowlimit" => of_table(&|_| false),
+        "tablehasfulltextkeycolumn" | "tabletextinrowlimit" => of_table(&|_| false),
         "cnstisclustkey" => matches!(kind, "PK" | "UQ").then(|| clustered(object)),
         "cnstisnonclustkey" => matches!(kind, "PK" | "UQ").then(|| 1 - clustered(object)),
         "cnstiscolumn" => match &object.what {
@@ -143,10 +156,21 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
     }
 }
 
+fn triggers(
+    context: &Context<'_>,
+    table: &catalog::TableDef,
+) -> impl Iterator<Item = catalog::TriggerDef> + use<> {
+    let all = context.database.catalog.triggers_of(context.scope(), table.object_id);
+    all.into_iter().filter_map(|t| t.trigger)
+}
+
 /// Has the table a trigger for such statements?
 fn fires(context: &Context<'_>, table: &catalog::TableDef, event: Event) -> bool {
-    let all = context.database.catalog.triggers_of(context.scope(), table.object_id);
-    all.iter().any(|t| t.trigger.is_some_and(|t| t.is_on(event)))
+    triggers(context, table).any(|t| t.is_on(event))
+}
+
+fn count(context: &Context<'_>, table: &catalog::TableDef, event: Event) -> i64 {
+    triggers(context, table).filter(|t| t.is_on(event)).count() as i64
 }
 
 fn clustered(object: &Object) -> i64 {
@@ -211,6 +235,13 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
                 }
                 1
             }
+            // Of computed columns alone; float and real are what is not precise.
+            "isdeterministic" | "isprecise" | "issystemverified" if column.computed.is_none() => {
+                return None;
+            }
+            "isdeterministic" => i32::from(!column.volatile),
+            "isprecise" => i32::from(!matches!(column.ty.system, 59 | 62)),
+            "issystemverified" => 1,
             "isindexable" => i32::from(column.ty.max_length > 0),
             "iscomputed" => i32::from(column.computed.is_some()),
             "ispersisted" => i32::from(column.computed.as_ref().is_some_and(|(_, p)| *p)),
@@ -222,9 +253,6 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
             "generatedalwaystype" => i32::from(column.generated_always().0),
             "iscursortype"
             | "isfulltextindexed"
-            | "isdeterministic"
-            | "isprecise"
-            | "issystemverified"
             | "iscolumnset"
             | "isxmlindexable"
             | "systemdataaccess"

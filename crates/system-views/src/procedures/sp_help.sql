@@ -49,7 +49,10 @@ BEGIN
     ELSE
         SELECT CAST('No identity column defined.' AS sysname) AS [Identity], CAST(NULL AS numeric(38, 0)) AS Seed,
             CAST(NULL AS numeric(38, 0)) AS Increment, CAST(NULL AS int) AS [Not For Replication]
-    SELECT CAST('No rowguidcol column defined.' AS sysname) AS [RowGuidCol]
+    IF EXISTS (SELECT 1 FROM sys.columns WHERE object_id = @id AND is_rowguidcol = 1)
+        SELECT c.name AS [RowGuidCol] FROM sys.columns AS c WHERE c.object_id = @id AND c.is_rowguidcol = 1
+    ELSE
+        SELECT CAST('No rowguidcol column defined.' AS sysname) AS [RowGuidCol]
     IF OBJECTPROPERTY(@id, 'IsTable') = 1
     BEGIN
         SELECT CAST(FILEGROUP_NAME(i.data_space_id) AS sysname) AS Data_located_on_filegroup FROM sys.indexes AS i WHERE i.object_id = @id AND i.index_id < 2
