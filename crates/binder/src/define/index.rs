@@ -71,6 +71,14 @@ impl Binder<'_> {
         Ok(Some(self.index_view(&view, create, spec)?))
     }
 
+    /// The same for ALTER INDEX, whose 1088 has a state of its own.
+    fn altered_table(&self, name: &ast::ObjectName) -> Result<std::sync::Arc<TableDef>> {
+        self.indexed_table(name).map_err(|e| match e.number {
+            1088 => e.with_state(9),
+            _ => e,
+        })
+    }
+
     /// CREATE INDEX: 1088, 155.
     pub fn create_index(
         &mut self,
@@ -104,10 +112,7 @@ impl Binder<'_> {
 
     /// ALTER INDEX: 1088, 155; 10638 and 10680, for a rebuild that may be resumed is done at once.
     pub fn alter_index(&mut self, alter: &ast::AlterIndex) -> Result<ddl::AlterTable> {
-        let table = self.indexed_table(&alter.table).map_err(|e| match e.number {
-            1088 => e.with_state(9),
-            _ => e,
-        })?;
+        let table = self.altered_table(&alter.table)?;
         let line = alter.table.span.line.max(1);
         let name: Option<Box<str>> = alter.index.as_ref().map(|n| n.value.as_str().into());
         let mut changes = Vec::new();
@@ -186,7 +191,7 @@ impl Binder<'_> {
             ast::AlterIndexAction::Rebuild(with) if partition.is_some() => (with, true),
             _ => return Ok(None),
         };
-        let table = self.indexed_table(&alter.table)?;
+        let table = self.altered_table(&alter.table)?;
         if table.is_memory() {
             return Err(self.not_in_memory("operation", "ALTER INDEX"));
         }
