@@ -21,7 +21,7 @@ use crate::deterministic::is_deterministic_function;
 use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::kept;
-use crate::names::ObjectName;
+use crate::names::{Names, ObjectName};
 
 /// What an output column of an indexed view with GROUP BY is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,47 +40,67 @@ impl Binder<'_> {
         create: &ast::CreateIndex,
         spec: IndexSpec,
     ) -> Result<IndexView> {
-        let full = format!("{}.{}.{}", self.names.database(), view.schema, view.name);
-        let (line, functions) = (create.index.span.line.max(1), self.functions_in(view));
-        let ids = functions.iter().map(|(id, _)| *id);
-        let deterministic = ids.filter(|id| is_deterministic_function(*id, self.names)).collect();
-        let of = Refusing { line, view: &view.name, full, functions, deterministic };
-        if !crate::has_option(view, "SCHEMABINDING") {
-            let why = "because the view is not schema bound.";
-            return Err(of.error(1939, format!("Cannot create index on view '{}' {why}", of.view)));
-        }
+        let mut of = self.refusing(view, create.index.span.line.max(1));
+        check_bound_view(view, &of)?;
         check_kind(&spec, &create.index, &of)?;
-        let Some(ast::StatementKind::CreateView(text)) = kept::definition(view) else {
-            return Err(of.error(208, format!("Invalid object name '{}'.", view.name)));
-        };
-        let schema: Option<Arc<str>> = Some(view.schema.as_ref().into());
-        let tables = self.in_schema(schema.clone(), |b| b.tables_of_text(&text.query, &of))?;
-        let bound = self.in_schema(schema, |b| b.view_query(&text))?;
-        check_bound(&bound, &of)?;
-        check_grouping(&bound, &spec.name, &of)?;
-        let names = self.expose_as(bound.clone(), &view.name, &view.name, &text.columns)?;
-        let names = names.tables.into_iter().flat_map(|table| table.columns);
-        let columns: Vec<ColumnSpec> = names
+        let Indexable { tables, bound, names } = self.indexable(view, &spec.name, &mut of)?;
+        let source = self.expose_as(bound.clone(), &view.name, &view.name, &names)?;
+        let columns = source.tables.into_iter().flat_map(|table| table.columns);
+        let columns: Vec<ColumnSpec> = columns
             .map(|column| ColumnSpec {
                 nullable: Some(column.nullable),
                 collation: self.collation_of_column(column.id),
                 ..ColumnSpec::new(column.name.as_deref().unwrap_or_default(), column.ty)
             })
             .collect();
-        if bound.output.iter().any(|c| c.is_long() || c.ty == SqlType::Xml) {
-            let why = "It contains text, ntext, image, FILESTREAM or xml columns.";
-            return Err(of.error(1942, format!("Cannot create index on view '{}'. {why}", of.view)));
-        }
         check_key(&spec, &columns, &view_parts(&bound), &of)?;
         let tables = tables.iter().map(|table| table.object_id).collect();
         Ok(IndexView { view: view.clone(), columns, tables, spec })
     }
 
-    fn functions_in(&self, view: &ProcedureDef) -> Vec<(i32, Box<str>)> {
-        let options = syntax::LexOptions { quoted_identifier: view.quoted_identifier };
-        let mentions = syntax::mentions(&view.text, &options);
-        let found = mentions.iter().filter_map(|m| self.names.function(&ObjectName::from(&m.name)));
-        found.map(|function| (function.object_id, function.name.clone())).collect()
+    fn refusing<'v>(&self, view: &'v ProcedureDef, line: u32) -> Refusing<'v> {
+        let full = format!("{}.{}.{}", self.names.database(), view.schema, view.name);
+        let (functions, deterministic) = (Vec::new(), Vec::new());
+        Refusing { line, view: &view.name, full, functions, deterministic }
+    }
+
+    /// What is asked of the view, whatever its key is to be.
+    fn indexable(
+        &mut self,
+        view: &ProcedureDef,
+        index: &str,
+        of: &mut Refusing<'_>,
+    ) -> Result<Indexable> {
+        let Some(ast::StatementKind::CreateView(text)) = kept::definition(view) else {
+            return Err(of.error(208, format!("Invalid object name '{}'.", view.name)));
+        };
+        let schema: Option<Arc<str>> = Some(view.schema.as_ref().into());
+        let tables = self.in_schema(schema.clone(), |b| b.tables_of_text(&text.query, of))?;
+        let bound = self.in_schema(schema, |b| b.view_query(&text))?;
+        (of.functions, of.deterministic) = self.functions_in(&bound);
+        check_bound(&bound, of)?;
+        check_grouping(&bound, index, of)?;
+        if bound.output.iter().any(|c| c.is_long() || c.ty == SqlType::Xml) {
+            let why = "It contains text, ntext, image, FILESTREAM or xml columns.";
+            return Err(of.error(1942, format!("Cannot create index on view '{}'. {why}", of.view)));
+        }
+        Ok(Indexable { tables, bound, names: text.columns.clone() })
+    }
+
+    /// The functions of users that a query calls, and those of them that are deterministic.
+    fn functions_in(&self, bound: &Query) -> (Vec<(i32, Box<str>)>, Vec<i32>) {
+        let mut ids = Vec::new();
+        bound.rel.walk_exprs(&mut |e| {
+            e.walk(&mut |e| {
+                if let ExprKind::Func { func: FuncId::User(called), .. } = &e.kind {
+                    ids.push(called.object_id);
+                }
+            });
+        });
+        let name = |id: &i32| Some((*id, self.names.function_by_id(*id)?.name.clone()));
+        let functions = ids.iter().filter_map(name).collect();
+        ids.retain(|id| is_deterministic_function(*id, self.names));
+        (functions, ids)
     }
 
     /// The tables that the query names, each once; what it may not say.
@@ -179,6 +199,31 @@ impl Binder<'_> {
         tables.push(table);
         Ok(())
     }
+}
+
+/// Could a view have a clustered index?
+pub(crate) fn is_indexable(view: &ProcedureDef, names: &dyn Names) -> bool {
+    let frame = Frame::default();
+    let mut binder = Binder::new(names, &frame, 1);
+    let mut of = binder.refusing(view, 1);
+    check_bound_view(view, &of).is_ok() && binder.indexable(view, "", &mut of).is_ok()
+}
+
+/// What is known of a view that can be indexed.
+struct Indexable {
+    tables: Vec<Arc<TableDef>>,
+    bound: Query,
+    /// Its columns' own names; nothing where they are the query's.
+    names: Vec<ast::Ident>,
+}
+
+/// 1939.
+fn check_bound_view(view: &ProcedureDef, of: &Refusing<'_>) -> Result<()> {
+    if crate::has_option(view, "SCHEMABINDING") {
+        return Ok(());
+    }
+    let why = "because the view is not schema bound.";
+    Err(of.error(1939, format!("Cannot create index on view '{}' {why}", of.view)))
 }
 
 /// How what cannot be indexed is said.
@@ -571,8 +616,11 @@ impl Refusing<'_> {
     }
 }
 
-/// The grouping of a view, and what its list makes of it.
-fn grouping(bound: &Query) -> Option<(&[(ColId, Expr)], &[Aggregate], &[(ColId, Expr)])> {
+/// Columns, and what they are.
+type Columns<'q> = &'q [(ColId, Expr)];
+
+/// The grouping of a view (what rows are grouped by, and aggregates), and what its list makes of it.
+fn grouping(bound: &Query) -> Option<(Columns<'_>, &[Aggregate], Columns<'_>)> {
     let mut rel = &bound.rel;
     if let Rel::Sort { input, .. } = rel {
         rel = input;
@@ -682,6 +730,16 @@ fn check_key(
     Ok(())
 }
 
+/// Under the SET options of an indexed view an operator that fails is an error, and no NULL.
+fn may_be_null(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Arith { left, right, .. } => may_be_null(left) || may_be_null(right),
+        ExprKind::Neg(input) | ExprKind::BitNot(input) => may_be_null(input),
+        ExprKind::Cast { input, mode, .. } if *mode != CastMode::Try => may_be_null(input),
+        _ => e.nullable,
+    }
+}
+
 /// 8660, 8662, 8668.
 fn check_grouping(bound: &Query, index: &str, of: &Refusing<'_>) -> Result<()> {
     let Some((group, aggs, exprs)) = grouping(bound) else { return Ok(()) };
@@ -708,7 +766,7 @@ fn check_grouping(bound: &Query, index: &str, of: &Refusing<'_>) -> Result<()> {
              these columns to the select list.",
         ));
     }
-    if aggs.iter().any(|agg| agg.arg.as_ref().is_some_and(|arg| arg.nullable)) {
+    if aggs.iter().any(|agg| agg.arg.as_ref().is_some_and(may_be_null)) {
         return Err(of.clustered(
             8662,
             index,

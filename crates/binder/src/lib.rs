@@ -198,6 +198,11 @@ pub fn sources_of(
     shape::sources_of(view, names)
 }
 
+/// Could a view have a clustered index: OBJECTPROPERTY's IsIndexable?
+pub fn is_indexable(view: &catalog::ProcedureDef, names: &dyn Names) -> bool {
+    indexed_view::is_indexable(view, names)
+}
+
 /// Was a view made WITH CHECK OPTION?
 pub fn has_check_option(view: &catalog::ProcedureDef) -> bool {
     let says = view.text.to_ascii_uppercase().contains("OPTION");

@@ -181,7 +181,7 @@ impl Catalog {
                 self.forget_properties(txn, scope, |target| target == gone)
             }
             AlterTable::RebuildIndex { name } if table.is_disabled_view() => {
-                let of_rows = |name: &Box<str>| table.index(name).is_some_and(|i| i.clustered);
+                let of_rows = |name: &str| table.index(name).is_some_and(|i| i.clustered);
                 match name {
                     Some(name) if !of_rows(name) => Err(CatalogError::refused(
                         1974,

@@ -213,6 +213,9 @@ impl Catalog {
     }
 }
 
+/// A table, and of a view's rows the ids of the tables that they come from, as they are stored.
+type WithSources = (TableDef, Option<Vec<u8>>);
+
 /// Rows of a system table, by the object that they belong to.
 type ByObject = HashMap<i32, Vec<Vec<Value>>>;
 
@@ -272,13 +275,12 @@ impl StoredTables<'_> {
         ]
     }
 
-    /// With the ids of the tables that a view's rows come from, as they are stored.
     fn read(
         &mut self,
         object_id: i32,
         names: (Box<str>, Box<str>),
         created: u64,
-    ) -> Result<Option<(TableDef, Option<Vec<u8>>)>, CatalogError> {
+    ) -> Result<Option<WithSources>, CatalogError> {
         let row = self.tables.remove(&object_id).and_then(|mut rows| rows.pop());
         let Some(row) = row else { return Ok(None) };
         let mut cells = Cells::new(row);

@@ -59,6 +59,11 @@ impl Dice {
     }
 }
 
+/// A number of the environment, for other runs than the usual one.
+fn asked(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
 const SETUP: &[&str] = &[
     "CREATE DATABASE t",
     "USE t",
@@ -175,9 +180,9 @@ fn a_view_follows_every_change() {
     let instance = open();
     join(instance.spawn_session("views", |session| {
         setup(session);
-        let mut dice = Dice(20261128);
+        let mut dice = Dice(asked("SEED", 20_261_128));
         let mut done = 0;
-        for _ in 0..400 {
+        for _ in 0..asked("STEPS", 400) {
             let text = step(&mut dice);
             done += usize::from(run(session, &text));
             let _ = run(session, "IF @@TRANCOUNT > 0 ROLLBACK");
@@ -188,6 +193,7 @@ fn a_view_follows_every_change() {
         assert!(some > 3, "only {some} rows are left");
     }));
     instance.shutdown().expect("a clean end");
+    drop(instance);
     let instance = open();
     join(instance.spawn_session("again", |session| {
         assert!(run(session, "USE t"));
@@ -219,7 +225,7 @@ fn several_sessions_change_the_same_groups() {
                 assert!(run(session, "USE t"));
                 let set = if level == "RCSI" { "READ COMMITTED" } else { level };
                 assert!(run(session, &format!("SET TRANSACTION ISOLATION LEVEL {set}")));
-                let mut dice = Dice(n * 1000 + 7);
+                let mut dice = Dice(n * 1000 + asked("SEED", 7));
                 let mut done = 0;
                 for _ in 0..80 {
                     let text = step(&mut dice);

@@ -29,6 +29,11 @@ pub fn of_module(context: &Context<'_>, module: &ProcedureDef) -> Option<Arc<Tab
     }
 }
 
+/// Could a view have a clustered index?
+pub fn is_indexable(context: &Context<'_>, view: &ProcedureDef) -> bool {
+    binder::is_indexable(view, &DatabaseNames { context })
+}
+
 /// The tables and views that a view reads, each with the names of the columns that it uses.
 pub fn sources_of(context: &Context<'_>, view: &ProcedureDef) -> Vec<(ObjectRef, Vec<String>)> {
     let names = DatabaseNames { context };

@@ -134,8 +134,13 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         | "tableismemoryoptimized"
         | "tablefulltextpopulatestatus"
         | "tablefulltextcatalogid"
-        | "tableislockedonbulkload"
-        | "isindexable" => of_table(&|_| name == "isindexable"),
+        | "tableislockedonbulkload" => of_table(&|_| false),
+        "isindexable" => match &object.what {
+            What::Procedure(view) if kind == "V" => {
+                is(view.rows.is_some() || crate::shape::is_indexable(context, view))
+            }
+            _ => of_table(&|_| true),
+        },
         "tablehasfulltextkeycolumn" | "tabletextinrowlimit" => of_table(&|_| false),
         "cnstisclustkey" => matches!(kind, "PK" | "UQ").then(|| clustered(object)),
         "cnstisnonclustkey" => matches!(kind, "PK" | "UQ").then(|| 1 - clustered(object)),
