@@ -39,6 +39,7 @@ mod indexed_view;
 mod instead;
 pub mod ir;
 mod kept;
+mod literals;
 pub mod masking;
 mod merge;
 mod methods;

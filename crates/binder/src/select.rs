@@ -705,7 +705,7 @@ impl Binder<'_> {
                     keys.push(Key::Item(i - 1, item.descending));
                     continue;
                 }
-                _ if crate::tree::is_constant(&item.expr) => {
+                _ if crate::literals::is_constant(&item.expr) => {
                     return Err(BindError::new(
                         408,
                         16,

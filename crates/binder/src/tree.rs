@@ -113,13 +113,3 @@ pub(crate) fn names_in(body: &ast::QueryBody, name: &str) -> bool {
         ast::QueryBody::Values(_) => false,
     }
 }
-
-/// Literals, and what operators make of them: nothing to order by (408).
-pub(crate) fn is_constant(e: &ast::Expr) -> bool {
-    match &e.kind {
-        ast::ExprKind::Literal(_) => true,
-        ast::ExprKind::Unary { expr, .. } => is_constant(expr),
-        ast::ExprKind::Binary { left, right, .. } => is_constant(left) && is_constant(right),
-        _ => false,
-    }
-}

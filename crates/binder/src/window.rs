@@ -321,10 +321,12 @@ impl Binder<'_> {
         for item in items {
             let (number, what) = match &item.expr.kind {
                 // What operators make of literals is a constant too; a whole number from 1 on would be an index.
-                _ if crate::tree::is_constant(&item.expr) => match whole_constant(&item.expr) {
-                    Some(1..) => (5308, "integer indices"),
-                    _ => (5309, "constants"),
-                },
+                _ if crate::literals::is_constant(&item.expr) => {
+                    match crate::literals::whole(&item.expr) {
+                        Some(1..) => (5308, "integer indices"),
+                        _ => (5309, "constants"),
+                    }
+                }
                 _ => {
                     let expr = self.expr(&item.expr)?;
                     self.ordered(&expr, "ORDER BY")?;
@@ -442,28 +444,6 @@ impl Binder<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// The int that operators make of literals.
-fn whole_constant(e: &ast::Expr) -> Option<i32> {
-    match &e.kind {
-        ast::ExprKind::Literal(ast::Literal::Int(n)) => Some(*n),
-        ast::ExprKind::Unary { op: ast::UnaryOp::Plus, expr } => whole_constant(expr),
-        ast::ExprKind::Unary { op: ast::UnaryOp::Minus, expr } => {
-            whole_constant(expr)?.checked_neg()
-        }
-        ast::ExprKind::Binary { op, left, right } => {
-            let (left, right) = (whole_constant(left)?, whole_constant(right)?);
-            match op {
-                ast::BinaryOp::Add => left.checked_add(right),
-                ast::BinaryOp::Sub => left.checked_sub(right),
-                ast::BinaryOp::Mul => left.checked_mul(right),
-                ast::BinaryOp::Div => left.checked_div(right),
-                _ => None,
-            }
-        }
-        _ => None,
     }
 }
 
