@@ -225,6 +225,8 @@ fn several_sessions_change_the_same_groups() {
                 assert!(run(session, "USE t"));
                 let set = if level == "RCSI" { "READ COMMITTED" } else { level };
                 assert!(run(session, &format!("SET TRANSACTION ISOLATION LEVEL {set}")));
+                // A wait that nobody ends is an error (1222), and no test that never ends.
+                assert!(run(session, "SET LOCK_TIMEOUT 15000"));
                 let mut dice = Dice(n * 1000 + asked("SEED", 7));
                 let mut done = 0;
                 for _ in 0..80 {
