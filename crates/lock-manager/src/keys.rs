@@ -50,7 +50,7 @@ impl KeyTable {
         if before == Some(wanted) {
             return Request::Covered;
         }
-        let first = before.is_some() || queue.waiters.iter().all(|w| w.mode.compatible(wanted));
+        let first = before.is_some() || queue.lets_pass(wanted, KeyMode::compatible);
         if first && queue.fits(owner, wanted, KeyMode::compatible) {
             match before {
                 Some(_) => queue.set(owner, wanted),
@@ -127,11 +127,11 @@ impl KeyTable {
 }
 
 fn grant(queue: &mut Queue<KeyMode>) {
-    while let Some(next) = queue.waiters.front() {
-        if !queue.fits(next.owner, next.mode, KeyMode::compatible) {
-            return;
-        }
-        let next = queue.waiters.pop_front().expect("there is a front");
+    let fits = |queue: &Queue<KeyMode>| {
+        let has_room = |w: &Waiter<KeyMode>| queue.fits(w.owner, w.mode, KeyMode::compatible);
+        queue.ready(has_room, KeyMode::compatible)
+    };
+    while let Some(next) = fits(queue).and_then(|at| queue.waiters.remove(at)) {
         if next.node.grant() {
             if queue.holds(next.owner) {
                 queue.set(next.owner, next.mode);

@@ -1,6 +1,9 @@
 //! The queue of one lock: holders and waiters.
 //!
 //! A queue is fair: a newcomer waits behind conflicting waiters; a holder that wants more (a conversion) goes first.
+//!
+//! Invariant: whoever waits conflicts with a holder or with a waiter before it, so that [`Queue::blockers`] names somebody
+//! and a cycle is seen.
 
 use crate::Owner;
 use crate::wait::WaitNode;
@@ -82,6 +85,28 @@ impl<M: Copy + PartialEq> Queue<M> {
         } else {
             self.waiters.push_back(waiter);
         }
+    }
+
+    /// Whether a newcomer need not wait for those who do.
+    pub(crate) fn lets_pass(&self, mode: M, compatible: impl Fn(M, M) -> bool) -> bool {
+        self.waiters.iter().all(|w| compatible(w.mode, mode))
+    }
+
+    /// The first waiter that need not wait any longer: it has room beside the holders, and conflicts with nobody before it.
+    pub(crate) fn ready(
+        &self,
+        has_room: impl Fn(&Waiter<M>) -> bool,
+        compatible: impl Fn(M, M) -> bool,
+    ) -> Option<usize> {
+        // Few modes: see `blockers`.
+        let mut before: Vec<M> = Vec::new();
+        self.waiters.iter().position(|w| {
+            let ready = before.iter().all(|m| compatible(*m, w.mode)) && has_room(w);
+            if !ready && !before.contains(&w.mode) {
+                before.push(w.mode);
+            }
+            ready
+        })
     }
 
     /// Takes a waiter out. False when it is not there (any more).

@@ -131,7 +131,7 @@ impl TableLocks {
         let bucket = bucket_of(tree);
         let mut slow = self.buckets[bucket].slow.lock();
         let queue = slow.entry(tree).or_default();
-        let first = queue.waiters.is_empty() || queue.holds(owner);
+        let first = queue.holds(owner) || queue.lets_pass(mode, TableMode::compatible);
         if first && self.grantable(bucket, queue, owner, mode) {
             queue.add(owner, mode);
             return true;
@@ -168,11 +168,11 @@ impl TableLocks {
     }
 
     fn grant(&self, bucket: usize, queue: &mut Queue<TableMode>) {
-        while let Some(next) = queue.waiters.front() {
-            if !self.grantable(bucket, queue, next.owner, next.mode) {
-                return;
-            }
-            let next = queue.waiters.pop_front().expect("there is a front");
+        let fits = |queue: &Queue<TableMode>| {
+            let has_room = |w: &Waiter<TableMode>| self.grantable(bucket, queue, w.owner, w.mode);
+            queue.ready(has_room, TableMode::compatible)
+        };
+        while let Some(next) = fits(queue).and_then(|at| queue.waiters.remove(at)) {
             if next.node.grant() {
                 queue.add(next.owner, next.mode);
             }

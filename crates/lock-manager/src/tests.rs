@@ -170,6 +170,42 @@ fn a_cancelled_waiter_gives_up() {
     assert!(locks.list().is_empty());
 }
 
+/// Else nobody would see what it waits for, and a cycle through it would last.
+#[test]
+fn a_waiter_passes_those_it_does_not_conflict_with() {
+    let locks = LockManager::new();
+    let mut one = Held::new(Owner(1));
+    let _ = locks.lock_key(&mut one, row(1), KeyMode::RANGE_S_U, None).unwrap();
+    let gained = locks.lock_key(&mut one, row(1), KeyMode::EXCLUSIVE, None).unwrap();
+    thread::scope(|s| {
+        let locks = &locks;
+        let waits = |owner: u64, mode: KeyMode| {
+            s.spawn(move || {
+                let mut held = Held::new(Owner(owner));
+                let got = locks.lock_key(&mut held, row(1), mode, None);
+                locks.release_all(&mut held);
+                got
+            })
+        };
+        let behind = |n: usize| {
+            while locks.waits().len() < n {
+                thread::yield_now();
+            }
+        };
+        // In the way of the range, and behind it somebody who is not.
+        let inserts = waits(2, KeyMode::RANGE_I_N);
+        behind(1);
+        let reads = waits(3, KeyMode::SHARED);
+        behind(2);
+        locks.unlock_key(&mut one, row(1), gained);
+        assert_eq!(reads.join().unwrap(), Ok(Gained::From(KeyMode::NONE)));
+        assert_eq!(locks.waits().len(), 1);
+        locks.release_all(&mut one);
+        assert_eq!(inserts.join().unwrap(), Ok(Gained::From(KeyMode::NONE)));
+    });
+    assert!(locks.list().is_empty());
+}
+
 #[test]
 fn application_locks_are_counted_by_owner() {
     let locks = LockManager::new();
