@@ -23,8 +23,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use telemetry::WaitType;
 
-/// Virtual log files made in advance, so that the window does not pay for growth, and the bytes of each.
-const LOG_VLFS: u32 = 32;
+/// Of a virtual log file; how many are made in advance, `script::create_database` says.
 const LOG_VLF_BYTES: u64 = 64 << 20;
 const LOG_MAX_BYTES: u64 = 4 << 30;
 
@@ -160,7 +159,9 @@ impl Embedded {
         if !workload.fill_cpus.is_empty() {
             load.set_affinity(&workload.fill_cpus)?;
         }
-        load.set_up(workload)?;
+        // The warm-up lasts until the load is steady: see [`Settings::warmup_seconds`].
+        let warmup = settings.warmup_seconds.unwrap_or(settings.seconds * 4.0);
+        load.set_up(workload, settings.seconds + warmup)?;
         if !workload.fill_cpus.is_empty() {
             load.set_affinity(&workload.run_cpus)?;
         }
@@ -239,7 +240,6 @@ fn config(
         buffer_pool_bytes: pool_bytes(settings),
         log: LogConfig {
             vlf_bytes: LOG_VLF_BYTES,
-            initial_vlfs: initial_vlfs(workload.rows),
             max_bytes: Some(LOG_MAX_BYTES),
             ..LogConfig::default()
         },
@@ -247,13 +247,6 @@ fn config(
         trace_flags: workload.trace_flags.clone(),
         ..InstanceConfig::new(folder, fs.clone())
     }
-}
-
-/// A run of few rows needs no long log.
-fn initial_vlfs(rows: Option<u64>) -> u32 {
-    const ROWS_PER_VLF: u64 = 200_000;
-    let wanted = rows.map_or(LOG_VLFS.into(), |rows| 2 + rows / ROWS_PER_VLF);
-    wanted.min(LOG_VLFS.into()) as u32
 }
 
 /// Sessions of an instance, each a task.
@@ -276,14 +269,14 @@ pub(crate) struct EmbeddedLoad {
 }
 
 impl EmbeddedLoad {
-    fn set_up(&self, workload: &Workload) -> Result<(), LabError> {
+    fn set_up(&self, workload: &Workload, seconds: f64) -> Result<(), LabError> {
         let shape = Shape::of(workload);
         let delayed = workload.durability == Durability::Delayed;
-        let presized = workload.rows.is_none();
+        let seconds = workload.rows.is_none().then_some(seconds);
         let (kind, size) = (workload.kind, workload.size);
         let own = self.referee.as_ref().map(|referee| referee.set_up());
         self.on_session(move |session| {
-            for batch in script::create_database(delayed, presized) {
+            for batch in script::create_database(delayed, seconds) {
                 load::execute(session, &batch)?;
             }
             load::execute(session, &format!("USE {};", script::DATABASE))?;

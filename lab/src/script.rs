@@ -27,19 +27,28 @@ impl Shape {
 
 pub(crate) const DATABASE: &str = "lab";
 
+/// What a load of single rows writes of log at most; the log comes round, so no more is made in advance than the second.
+const LOG_MB_A_SECOND: f64 = 300.0;
+const LOG_MB_MAX: f64 = 2048.0;
+
 /// Batches that make the database, run in `master`.
 ///
-/// `presized`: the file of the rows begins large, as whoever runs such a load would make it, so that
-/// the window does not pay for its growth.
-pub(crate) fn create_database(delayed: bool, presized: bool) -> Vec<String> {
-    let size = if presized { ", SIZE = 1024MB" } else { "" };
+/// `seconds`: of a load that goes on for so long the file of the rows and the log begin large, as whoever runs it would make
+/// them, so that the window does not pay for their growth.
+pub(crate) fn create_database(delayed: bool, seconds: Option<f64>) -> Vec<String> {
+    let log = seconds.map(|seconds| {
+        let megabytes = (seconds * LOG_MB_A_SECOND).clamp(128.0, LOG_MB_MAX);
+        format!(", SIZE = {megabytes:.0}MB")
+    });
+    let log = log.unwrap_or_default();
+    let size = if seconds.is_some() { ", SIZE = 1024MB" } else { "" };
     let durability = if delayed { "FORCED" } else { "DISABLED" };
     vec![
         format!(
             "CREATE DATABASE {DATABASE}\n\
              ON PRIMARY (NAME = {DATABASE}_primary, FILENAME = '{DATABASE}.mdf'),\n\
              FILEGROUP rows (NAME = {DATABASE}_rows, FILENAME = '{DATABASE}_rows.ndf'{size})\n\
-             LOG ON (NAME = {DATABASE}_log, FILENAME = '{DATABASE}.ldf');"
+             LOG ON (NAME = {DATABASE}_log, FILENAME = '{DATABASE}.ldf'{log});"
         ),
         format!("ALTER DATABASE {DATABASE} SET RECOVERY SIMPLE;"),
         format!("ALTER DATABASE {DATABASE} SET DELAYED_DURABILITY = {durability};"),
