@@ -68,6 +68,8 @@ pub(crate) struct Flusher {
     unwritten_since_ns: u64,
     /// Something could not be done now: when to try again, if that is earlier than usual.
     again_ns: Option<u64>,
+    /// The ring's pages shall move to a node, and so many tries are left.
+    pub(crate) moving: Option<(usize, u32)>,
     woken: Vec<Waker>,
     pub(crate) timings: VecDeque<WriteTiming>,
     pub(crate) flushes: u64,
@@ -91,6 +93,7 @@ impl Flusher {
             activation: None,
             unwritten_since_ns: 0,
             again_ns: None,
+            moving: None,
             woken: Vec::new(),
             timings: VecDeque::with_capacity(TIMINGS),
             flushes: 0,
@@ -207,6 +210,9 @@ impl Core {
     fn look(&self, f: &mut Flusher) -> usize {
         f.again_ns = None;
         let mut work = self.collect(f);
+        if f.moving.is_some() {
+            self.move_ring(f);
+        }
         if !self.modes.poisoned.load(Relaxed) {
             let now = clock::now_ns();
             self.activate_next_vlf(f);

@@ -486,15 +486,15 @@ impl Log {
         *self.core.writer_cpus.lock() = cpus.to_vec();
     }
 
-    /// Lets the buffer lie on a NUMA node, the writer's; what is in it moves there. An error changes nothing but where
-    /// memory comes from.
+    /// Lets the buffer lie on a NUMA node, the writer's; what is in it moves there, once no write is under way. An error
+    /// changes nothing but where memory comes from.
     pub fn bind_buffer(&self, node: usize) -> std::io::Result<()> {
-        self.core.ring.bind(node)
+        self.core.bind_ring(node)
     }
 
-    /// The node that most of the buffer lies on, as far as it was touched; `None` where nobody knows.
+    /// The node that most of the buffer lies on, as far as it was touched lately; `None` where nobody knows.
     pub fn buffer_node(&self) -> Option<usize> {
-        self.core.ring.node()
+        self.core.ring.node(Lsn(self.core.stream.tail()).block())
     }
 
     /// The writer, to be run as a task of a scheduler after `set_writer(Writer::Scheduled)`. It ends at the next

@@ -57,13 +57,13 @@ impl Ring {
         runtime::numa::bind(self.base.as_ptr(), self.blocks as usize * BLOCK_BYTES, node)
     }
 
-    /// The node that most of its memory lies on, of some pages of it; `None`: none was touched, or nobody knows.
-    pub(crate) fn node(&self) -> Option<usize> {
-        const LOOKS: usize = 64;
-        let bytes = self.blocks as usize * BLOCK_BYTES;
-        let looks = LOOKS.min(self.blocks as usize);
-        let at = |i: usize| self.base.as_ptr().wrapping_add(bytes / looks * i).cast_const();
-        let addresses: Vec<*const u8> = (0..looks).map(at).collect();
+    /// The node that most of its memory lies on: of some blocks before `tail`, the closer to it the more, since of a log
+    /// that has not been round it only those were touched. `None`: none of them was, or nobody knows.
+    pub(crate) fn node(&self, tail: u64) -> Option<usize> {
+        const LOOKS: u64 = 64;
+        let back = |i: u64| (self.blocks * i * i / (LOOKS * LOOKS)).max(i);
+        let at = |i| self.block_ptr(tail.wrapping_sub(back(i))).cast_const();
+        let addresses: Vec<*const u8> = (0..LOOKS).map(at).collect();
         let found: Vec<usize> =
             runtime::numa::nodes_of(&addresses).ok()?.into_iter().flatten().collect();
         let count = |node: &usize| found.iter().filter(|other| *other == node).count();

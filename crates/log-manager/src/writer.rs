@@ -9,6 +9,7 @@
 //! when it is over. `dedicated` is held by at most one writer; one that comes while the last is still there waits.
 
 use crate::core::Core;
+use crate::flush::Flusher;
 use runtime::{clock, sim, task, threads};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::*;
@@ -16,8 +17,37 @@ use telemetry::WaitType;
 
 /// Between two looks whether the last writer has gone.
 const HANDOVER_NS: u64 = 200_000;
+/// Tries to move the ring's pages to the writer's node.
+const MOVES: u32 = 100;
 
 impl Core {
+    /// Lets the ring lie on a NUMA node. A page that a write under way holds cannot move: then the machine tries again
+    /// whenever there is none.
+    pub(crate) fn bind_ring(&self, node: usize) -> std::io::Result<()> {
+        let mut f = self.flusher.lock();
+        f.moving = None;
+        match self.ring.bind(node) {
+            Err(error) if error.raw_os_error() == Some(libc::EIO) => {
+                f.moving = Some((node, MOVES));
+                drop(f);
+                self.signal.raise();
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    /// One try of the machine, which has it locked.
+    #[cold]
+    pub(crate) fn move_ring(&self, f: &mut Flusher) {
+        if let Some((node, tries)) = f.moving
+            && f.outstanding() == 0
+        {
+            let stays = self.ring.bind(node).is_err();
+            f.moving = (stays && tries > 1).then_some((node, tries - 1));
+        }
+    }
+
     /// Ends the present writer's term; the number of the next.
     pub(crate) fn new_term(&self) -> u64 {
         let term = self.modes.writer_term.fetch_add(1, SeqCst) + 1;

@@ -12,6 +12,7 @@ const NODES: usize = 1024;
 const WORD: usize = u64::BITS as usize;
 /// linux/mempolicy.h.
 const MPOL_PREFERRED: libc::c_int = 1;
+const MPOL_MF_STRICT: libc::c_uint = 1 << 0;
 const MPOL_MF_MOVE: libc::c_uint = 1 << 1;
 /// Addresses of one call of move_pages(2).
 const BATCH: usize = 4096;
@@ -39,7 +40,8 @@ pub fn place() -> Place {
 }
 
 /// Lets the pages of a range come from a node, and moves those there that came from elsewhere. The range begins at a
-/// page.
+/// page. EIO: some stay where they are, as a page does that a write under way holds (mbind(2)); the others are moved, and
+/// what comes from now on comes from the node.
 #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the kernel checks the range; nobody reads it")]
 pub fn bind(at: *const u8, bytes: usize, node: usize) -> io::Result<()> {
     let mut mask = [0u64; NODES / WORD];
@@ -57,7 +59,7 @@ pub fn bind(at: *const u8, bytes: usize, node: usize) -> io::Result<()> {
             MPOL_PREFERRED,
             mask.as_ptr(),
             NODES + 1,
-            MPOL_MF_MOVE,
+            MPOL_MF_STRICT | MPOL_MF_MOVE,
         )
     };
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
