@@ -19,10 +19,10 @@ use binder::ir::Fires;
 use catalog::{Event, Place, ProcedureDef, TableDef};
 use commands::RunsAs;
 use executor::{Changed, Cx, Followed, ResultSink, SqlError};
-use session_state::Firing;
 use session_state::SessionNames;
 use session_state::bind_error;
 use session_state::module_by_id;
+use session_state::{Firing, OneStatement};
 use session_state::{Halt, Halted};
 use std::sync::Arc;
 use syntax::LexOptions;
@@ -110,23 +110,10 @@ impl Vm<'_> {
         &mut self,
         f: impl FnOnce(&mut Self) -> Result<R, Halted>,
     ) -> Result<R, Halted> {
-        let own = self.state.transaction.count == 0;
-        if own {
-            self.state.transaction.begin(None, &self.state.options);
-            self.state.transaction.of_statement = true;
+        match self.state.transaction.count {
+            0 => self.in_one_statement(f),
+            _ => f(self),
         }
-        let result = f(self);
-        if own {
-            self.state.transaction.of_statement = false;
-        }
-        if own && self.state.transaction.count > 0 {
-            let state = &mut *self.state;
-            match &result {
-                Ok(_) => state.transaction.commit(&state.database, None)?,
-                Err(_) => state.transaction.rollback_all()?,
-            }
-        }
-        result
     }
 
     /// What is one statement and runs others (INSERT ... EXEC): when it fails, what they have done goes too.
@@ -134,22 +121,9 @@ impl Vm<'_> {
         &mut self,
         f: impl FnOnce(&mut Self) -> Result<R, Halted>,
     ) -> Result<R, Halted> {
-        if self.state.transaction.count == 0 {
-            return self.in_one_transaction(f);
-        }
-        let state = &mut *self.state;
-        state.transaction.save(STATEMENT.to_owned(), &state.database, &state.options)?;
+        let one = OneStatement::begin(self.state, STATEMENT)?;
         let result = f(self);
-        let transaction = &mut self.state.transaction;
-        if transaction.count == 0 || transaction.doomed {
-            return result;
-        }
-        let undone = match &result {
-            Ok(_) => Ok(()),
-            Err(_) => transaction.rollback(Some(STATEMENT)),
-        };
-        transaction.forget_savepoint(STATEMENT);
-        undone?;
+        one.end(self.state, result.is_ok())?;
         result
     }
 

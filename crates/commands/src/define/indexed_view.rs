@@ -7,6 +7,7 @@ use crate::Commands;
 use binder::ddl::IndexView;
 use catalog::{AlterTable, ObjectRef, ProcedureDef, TableDef};
 use executor::SqlError;
+use session_state::OneStatement;
 use types::Value;
 
 /// A savepoint that no statement can name.
@@ -33,33 +34,9 @@ impl Commands<'_> {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<(), SqlError>,
     ) -> Result<(), SqlError> {
-        let own = self.state.transaction.count == 0;
-        let state = &mut *self.state;
-        match own {
-            true => {
-                state.transaction.begin(None, &state.options);
-                state.transaction.of_statement = true;
-            }
-            false => {
-                state.transaction.save(STATEMENT.to_owned(), &state.database, &state.options)?;
-            }
-        }
+        let one = OneStatement::begin(self.state, STATEMENT)?;
         let done = work(self);
-        let state = &mut *self.state;
-        state.transaction.of_statement &= !own;
-        if own && state.transaction.count > 0 {
-            match &done {
-                Ok(()) => state.transaction.commit(&state.database, None)?,
-                Err(_) => state.transaction.rollback_all()?,
-            }
-        } else if !own && state.transaction.count > 0 && !state.transaction.doomed {
-            let undone = match &done {
-                Ok(()) => Ok(()),
-                Err(_) => state.transaction.rollback(Some(STATEMENT)),
-            };
-            state.transaction.forget_savepoint(STATEMENT);
-            undone?;
-        }
+        one.end(self.state, done.is_ok())?;
         done
     }
 

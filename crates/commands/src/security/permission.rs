@@ -69,7 +69,7 @@ impl Commands<'_> {
                     }
                 }
                 Need::View(view) => self.check_view(view)?,
-                Need::Function(permission, Called { object_id: id, within, .. }) => {
+                Need::Function(permission, Called { object_id: id, within }) => {
                     let chain = if *within == 0 { chain } else { self.chain_owner(*within) };
                     let scope = self.state.transaction.scope();
                     let catalog = &self.state.database.catalog;

@@ -7,7 +7,7 @@ use crate::refusals::database_denied;
 use catalog::{ModuleKind, ObjectRef, PolicyDef, PredicateDef};
 use executor::SqlError;
 use security::{Permission, SchemaDef, Securable, Target, database_role};
-use session_state::object_target;
+use session_state::{OneStatement, object_target};
 use syntax::ast::{Ident, SecurableName};
 use types::Value;
 
@@ -67,13 +67,7 @@ impl Commands<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<(), SqlError> {
-        let state = &mut *self.state;
-        let own = state.transaction.count == 0;
-        if own {
-            state.transaction.begin(None, &state.options);
-        } else {
-            state.transaction.save(SAVEPOINT.to_owned(), &state.database, &state.options)?;
-        }
+        let one = OneStatement::begin(self.state, SAVEPOINT)?;
         let created = self.create_schema(name, owner, frame).and_then(|()| {
             self.state.refresh_identity(&*self.host);
             let before = self.state.enter_schema(Some(name.value.as_str().into()));
@@ -86,23 +80,9 @@ impl Commands<'_> {
                 SqlError::new(2759, 16, "CREATE SCHEMA failed due to previous errors.")
             })
         });
-        let state = &mut *self.state;
-        let result = match (&created, own) {
-            (Ok(()), true) => state.transaction.commit(&state.database, None),
-            (Ok(()), false) => {
-                state.transaction.forget_savepoint(SAVEPOINT);
-                Ok(())
-            }
-            (Err(_), true) => state.transaction.rollback_all(),
-            (Err(_), false) if state.transaction.doomed => Ok(()),
-            (Err(_), false) => {
-                let undone = state.transaction.rollback(Some(SAVEPOINT));
-                state.transaction.forget_savepoint(SAVEPOINT);
-                undone
-            }
-        };
+        let ended = one.end(self.state, created.is_ok());
         self.state.refresh_identity(&*self.host);
-        created.and(result)
+        created.and(ended)
     }
 
     /// ALTER SCHEMA TRANSFER: 15151, 2710, 15347, 15348, 15530. What is there already stays.
