@@ -51,34 +51,13 @@ impl Catalog {
             crate::partition::check_key(&columns, partitioned, &key.columns, &key.name)?;
         }
         let mut table = TableDef {
-            object_id,
-            schema,
-            name: spec.name.clone(),
-            columns,
             primary_key,
-            tree: Default::default(),
-            lob: None,
-            place: Place::Database,
-            unique: Vec::new(),
-            indexes: Vec::new(),
-            checks: Vec::new(),
-            foreign_keys: Vec::new(),
-            referencing: Vec::new(),
-            views: Vec::new(),
-            view: None,
-            temporal: Temporal::No,
-            tracking: None,
             partitioned,
-            memory: None,
             compression: spec.compression,
-            shape: 0,
-            statistics: Default::default(),
-            compiled: Compiled::default(),
-            layout: RowLayout::default(),
-            key_layout: Default::default(),
             filegroup,
             version: self.new_version(),
             created_unix_ns: runtime::clock::unix_ns(),
+            ..TableDef::bare(object_id, schema, spec.name.clone(), columns)
         };
         if let Some(durable) = spec.memory {
             let buckets = spec.primary_key.as_ref().and_then(|key| key.buckets);

@@ -67,6 +67,45 @@ pub struct TableDef {
 }
 
 impl TableDef {
+    /// A table of these columns and nothing else, in no tree yet and of no version.
+    pub fn bare(
+        object_id: i32,
+        schema: Box<str>,
+        name: Box<str>,
+        columns: Vec<ColumnDef>,
+    ) -> TableDef {
+        TableDef {
+            object_id,
+            schema,
+            name,
+            columns,
+            primary_key: None,
+            tree: Default::default(),
+            lob: None,
+            place: Place::Database,
+            unique: Vec::new(),
+            indexes: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            referencing: Vec::new(),
+            views: Vec::new(),
+            view: None,
+            temporal: Temporal::No,
+            tracking: None,
+            partitioned: None,
+            memory: None,
+            compression: Default::default(),
+            shape: 0,
+            statistics: Default::default(),
+            compiled: Compiled::default(),
+            layout: Default::default(),
+            key_layout: Default::default(),
+            filegroup: "PRIMARY".into(),
+            version: 0,
+            created_unix_ns: 0,
+        }
+    }
+
     /// Ordinal (0-based) of a column, any case.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| same_name(&c.name, name))

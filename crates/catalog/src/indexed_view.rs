@@ -48,34 +48,12 @@ impl Catalog {
         }
         let view = IndexedView { module: (*old).clone(), tables: tables.to_vec() };
         let mut rows = TableDef {
-            object_id: old.object_id,
-            schema: old.schema.clone(),
-            name: old.name.clone(),
-            columns: own,
-            primary_key: None,
             tree: txn.create_tree(number)?,
-            lob: None,
-            place: Place::Database,
-            unique: Vec::new(),
-            indexes: Vec::new(),
-            checks: Vec::new(),
-            foreign_keys: Vec::new(),
-            referencing: Vec::new(),
-            views: Vec::new(),
             view: Some(Arc::new(view)),
-            temporal: Temporal::No,
-            tracking: None,
-            partitioned: None,
-            memory: None,
-            compression: Default::default(),
-            shape: 0,
-            statistics: Default::default(),
-            compiled: Compiled::default(),
-            layout: Default::default(),
-            key_layout: Default::default(),
             filegroup,
             version: self.new_version(),
             created_unix_ns: old.created_unix_ns,
+            ..TableDef::bare(old.object_id, old.schema.clone(), old.name.clone(), own)
         };
         for (ordinal, column) in rows.columns.iter().enumerate() {
             self.put_column(txn, rows.object_id, ordinal, column)?;

@@ -149,7 +149,8 @@ impl Catalog {
         let histories: HashMap<i32, i32> =
             versioned.iter().map(|(table, (history, _))| (*history, *table)).collect();
         let views = entries.iter().filter_map(|entry| {
-            let rows = entry.object.rows()?;
+            // Of a disabled one no rows are kept.
+            let rows = entry.object.rows().filter(|rows| !rows.is_disabled_view())?;
             Some((rows.object_id, rows.view.as_ref()?.tables.clone()))
         });
         let views: Vec<(i32, Vec<i32>)> = views.collect();
@@ -328,34 +329,16 @@ impl StoredTables<'_> {
         let columns = columns.into_iter().map(column).collect::<Result<_, _>>()?;
         let key = self.keys.remove(&object_id).and_then(|mut rows| rows.pop());
         let mut table = TableDef {
-            object_id,
-            schema: names.0,
-            name: names.1,
-            columns,
             primary_key: key.map(primary_key).transpose()?,
             tree,
             lob,
-            place: Place::Database,
-            unique: Vec::new(),
-            indexes: Vec::new(),
-            checks: Vec::new(),
-            foreign_keys: Vec::new(),
-            referencing: Vec::new(),
-            views: Vec::new(),
-            view: None,
-            temporal: Temporal::No,
             tracking,
-            partitioned: None,
             memory,
             compression,
-            shape: 0,
-            statistics: Default::default(),
-            compiled: Compiled::default(),
-            layout: RowLayout::default(),
-            key_layout: KeyLayout::default(),
             filegroup,
             version: self.catalog.new_version(),
             created_unix_ns: created,
+            ..TableDef::bare(object_id, names.0, names.1, columns)
         };
         for row in self.indexes.remove(&object_id).unwrap_or_default() {
             let index = index::index(row)?;

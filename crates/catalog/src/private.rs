@@ -7,9 +7,7 @@ use crate::CatalogError;
 use crate::alter::{check_period, not_enabled};
 use crate::constraint::generated;
 use crate::create::{add_column, check_row_size, default_name, define_key, find_columns};
-use crate::def::{
-    CheckDef, Compiled, DefaultDef, IndexDef, IndexKind, Place, TableDef, Temporal, same_name,
-};
+use crate::def::{CheckDef, DefaultDef, IndexDef, IndexKind, Place, TableDef, same_name};
 use crate::load::lay_out;
 use crate::private_columns;
 use crate::spec::{AlterTable, IndexSpec, KeySpec, TableSpec};
@@ -38,34 +36,11 @@ pub fn define_private(
         }
     };
     let mut table = TableDef {
-        object_id,
-        schema: "dbo".into(),
-        name: spec.name.clone(),
-        columns,
         primary_key,
-        tree: Default::default(),
-        lob: None,
         place,
-        unique: Vec::new(),
-        indexes: Vec::new(),
-        checks: Vec::new(),
-        foreign_keys: Vec::new(),
-        referencing: Vec::new(),
-        views: Vec::new(),
-        view: None,
-        temporal: Temporal::No,
-        tracking: None,
-        partitioned: None,
-        memory: None,
-        compression: Default::default(),
-        shape: 0,
-        statistics: Default::default(),
-        compiled: Compiled::default(),
-        layout: RowLayout::default(),
-        key_layout: Default::default(),
-        filegroup: "PRIMARY".into(),
         version,
         created_unix_ns: runtime::clock::unix_ns(),
+        ..TableDef::bare(object_id, "dbo".into(), spec.name.clone(), columns)
     };
     let keys = spec.primary_key.iter().chain(&spec.unique).filter_map(|k| k.filegroup.as_ref());
     if let Some(space) = spec.filegroup.iter().chain(keys).find(|s| !s.columns.is_empty()) {
