@@ -261,6 +261,19 @@ impl<'a> Binder<'a> {
         result
     }
 
+    /// Binds with another value in one of the binder's own places, which has what it had again after it.
+    pub fn having<V, T>(
+        &mut self,
+        place: fn(&mut Self) -> &mut V,
+        value: V,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let around = std::mem::replace(place(self), value);
+        let result = f(self);
+        *place(self) = around;
+        result
+    }
+
     pub fn new_col(&mut self) -> ColId {
         let id = ColId(self.next_col);
         self.next_col += 1;

@@ -570,9 +570,7 @@ impl Binder<'_> {
     /// A default binds without columns and converts to the column's type; 128 for a column name.
     fn check_default(&mut self, default: &ast::Expr, ty: SqlType) -> Result<()> {
         let line = default.span.line.max(1);
-        let around = std::mem::replace(&mut self.in_default, true);
-        let bound = self.expr(default);
-        self.in_default = around;
+        let bound = self.having(|b| &mut b.in_default, true, |b| b.expr(default));
         let bound = bound.map_err(|e| match e.number {
             207 | 4104 => crate::bindable::not_permitted(&e, line),
             _ => e,

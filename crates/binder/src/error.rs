@@ -103,6 +103,14 @@ impl BindError {
         BindError::new(208, 16, line, format!("Invalid object name '{name}'."))
     }
 
+    /// Of what a definition names: under several numbers.
+    pub(crate) fn cannot_find(number: i32, name: impl fmt::Display, line: u32) -> BindError {
+        let text = format!(
+            "Cannot find the object \"{name}\" because it does not exist or you do not have permissions."
+        );
+        BindError::new(number, 16, line, text)
+    }
+
     pub(crate) fn of_type(error: TypeError, line: u32) -> BindError {
         BindError::new(error.number(), error.severity(), line, error.to_string())
             .with_state(error.state())

@@ -175,7 +175,7 @@ impl Binder<'_> {
     pub fn rebuild_partition(&mut self, alter: &ast::AlterTable) -> Result<Reorganize> {
         let table = ObjectName::from(&alter.name);
         if self.table(&table).is_none() {
-            return Err(cannot_find(4902, &alter.name));
+            return Err(BindError::cannot_find(4902, &alter.name, alter.name.span.line.max(1)));
         }
         let number = match &alter.action {
             ast::AlterTableAction::Rebuild(number, _) => number.as_ref(),
@@ -189,7 +189,11 @@ impl Binder<'_> {
     pub fn switch(&mut self, switch: &ast::Switch) -> Result<Switch> {
         let (source, target) = (ObjectName::from(&switch.source), ObjectName::from(&switch.target));
         if self.table(&source).is_none() {
-            return Err(cannot_find(4902, &switch.source));
+            return Err(BindError::cannot_find(
+                4902,
+                &switch.source,
+                switch.source.span.line.max(1),
+            ));
         }
         if self.table(&target).is_none() {
             if self.names.view(&target).is_some() {
@@ -199,7 +203,12 @@ impl Binder<'_> {
                 );
                 return Err(BindError::new(4949, 16, switch.target.span.line.max(1), text));
             }
-            return Err(cannot_find(1088, &switch.target).with_state(29));
+            return Err(BindError::cannot_find(
+                1088,
+                &switch.target,
+                switch.target.span.line.max(1),
+            )
+            .with_state(29));
         }
         Ok(Switch {
             source,
@@ -208,11 +217,4 @@ impl Binder<'_> {
             target_partition: self.partition(switch.target_partition.as_ref())?,
         })
     }
-}
-
-fn cannot_find(number: i32, name: &ast::ObjectName) -> BindError {
-    let text = format!(
-        "Cannot find the object \"{name}\" because it does not exist or you do not have permissions."
-    );
-    BindError::new(number, 16, name.span.line.max(1), text)
 }

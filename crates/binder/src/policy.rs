@@ -133,11 +133,7 @@ impl Binder<'_> {
                     let what = "security predicates on views";
                     return Err(BindError::unsupported(what, line));
                 }
-                let text = format!(
-                    "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
-                    change.table
-                );
-                return Err(BindError::new(33268, 16, line, text));
+                return Err(BindError::cannot_find(33268, &change.table, line));
             };
             let mut call = String::new();
             if let Some((function, span)) = &change.call {

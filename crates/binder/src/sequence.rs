@@ -18,44 +18,28 @@ impl Binder<'_> {
         query: &ast::Query,
         f: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        let around = self.placing;
-        self.placing = Placing::of(query, around);
-        let result = f(self);
-        self.placing = around;
-        result
+        self.having(|b| &mut b.placing, Placing::of(query, self.placing), f)
     }
 
     /// Binds what is a query of its own within another, or within a module.
     pub fn placed_below<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let around = self.placing;
-        self.placing.queries += 1;
-        let result = f(self);
-        self.placing = around;
-        result
+        let below = Placing { queries: self.placing.queries + 1, ..self.placing };
+        self.having(|b| &mut b.placing, below, f)
     }
 
     /// Binds operands of which not all are evaluated.
     pub fn in_conditional<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let around = std::mem::replace(&mut self.placing.conditional, true);
-        let result = f(self);
-        self.placing.conditional = around;
-        result
+        self.having(|b| &mut b.placing.conditional, true, f)
     }
 
     /// Binds conditions and actions of MERGE.
     pub fn in_merge<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let around = std::mem::replace(&mut self.placing.merge, true);
-        let result = f(self);
-        self.placing.merge = around;
-        result
+        self.having(|b| &mut b.placing.merge, true, f)
     }
 
     /// Binds what a table's definition says over its columns.
     pub fn in_definition<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let around = std::mem::replace(&mut self.placing.defining, true);
-        let result = f(self);
-        self.placing.defining = around;
-        result
+        self.having(|b| &mut b.placing.defining, true, f)
     }
 
     /// Why no number can be asked for here.

@@ -101,10 +101,7 @@ impl Binder<'_> {
         schema: Option<Arc<str>>,
         f: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        let around = std::mem::replace(&mut self.schema, schema);
-        let result = f(self);
-        self.schema = around;
-        result
+        self.having(|b| &mut b.schema, schema, f)
     }
 
     /// Binds a view of another database: what its text names is there.
@@ -113,10 +110,7 @@ impl Binder<'_> {
         home: Option<Arc<str>>,
         f: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        let around = std::mem::replace(&mut self.home, home);
-        let result = f(self);
-        self.home = around;
-        result
+        self.having(|b| &mut b.home, home, f)
     }
 
     /// What the text of another database's view may not name yet: it would mean an object of this database.

@@ -21,12 +21,7 @@ impl Binder<'_> {
                     let text = format!("Cannot alter '{shown}' because it is not a table.");
                     BindError::new(4909, 16, line, text)
                 }
-                false => {
-                    let text = format!(
-                        "Cannot find the object \"{shown}\" because it does not exist or you do not have permissions."
-                    );
-                    BindError::new(4902, 16, line, text)
-                }
+                false => BindError::cannot_find(4902, shown, line),
             }
         })?;
         let mut changes = Vec::new();

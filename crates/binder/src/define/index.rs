@@ -48,10 +48,7 @@ impl Binder<'_> {
                 );
                 return BindError::new(1914, 16, line, text);
             }
-            let text = format!(
-                "Cannot find the object \"{name}\" because it does not exist or you do not have permissions."
-            );
-            BindError::new(1088, 16, line, text).with_state(12)
+            BindError::cannot_find(1088, name, line).with_state(12)
         })
     }
 

@@ -56,12 +56,7 @@ impl ProgramBinder<'_> {
                             );
                             BindError::new(4708, 16, line, text).with_state(2)
                         }
-                        false => {
-                            let text = format!(
-                                "Cannot find the object \"{shown}\" because it does not exist or you do not have permissions."
-                            );
-                            BindError::new(4701, 16, line, text)
-                        }
+                        false => BindError::cannot_find(4701, shown, line),
                     }
                 })?;
                 let partitions = b.partition_spans(&truncate.partitions)?;
