@@ -16,6 +16,7 @@ use crate::period::{verify_history, verify_period};
 use crate::write::{TableWriter, key_text};
 use catalog::{Altered, TableDef, Work};
 use engine::{InsertHint, ReadOptions, ScanOptions};
+use runtime::task;
 use std::ops::Bound;
 use std::sync::Arc;
 use types::{Value, convert};
@@ -170,7 +171,7 @@ fn fill(table: &Arc<TableDef>, index_id: i32, cx: &mut Cx<'_>) -> Result<(), Sql
     let mut bytes = 0;
     let mut made = Entry::default();
     let mut flush = |run: &mut Vec<Entry>, cx: &mut Cx<'_>| -> Result<(), SqlError> {
-        run.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        task::sort_by(run, |a, b| a.key.cmp(&b.key))?;
         for (i, entry) in run.drain(..).enumerate() {
             if i % 64 == 0 {
                 cx.breathe()?;

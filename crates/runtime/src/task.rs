@@ -25,6 +25,7 @@ mod many;
 mod plain;
 mod pollers;
 mod slot;
+mod sort;
 
 pub use bell::Bell;
 pub use breath::{
@@ -38,6 +39,7 @@ pub use pollers::{
     unregister_poller,
 };
 pub use slot::{MAX_SLOTS, slot};
+pub use sort::sort_by;
 
 use std::cell::Cell;
 use std::marker::PhantomData;

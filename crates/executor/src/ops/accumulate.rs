@@ -7,6 +7,7 @@ use super::hash::KeyEncoder;
 use crate::key_hasher::KeyHasher;
 use crate::message::SqlError;
 use binder::ir::AggFunc;
+use runtime::task;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -400,7 +401,7 @@ fn percentile(
         return Err(percentile_out_of_range());
     }
     let mut order: Vec<&(Box<[u8]>, Value)> = pieces.iter().collect();
-    order.sort_by(|a, b| a.0.cmp(&b.0));
+    task::sort_by(&mut order, |a, b| a.0.cmp(&b.0))?;
     if spec.func == AggFunc::PercentileDisc {
         let index = (share * pieces.len() as f64).ceil() as usize;
         return Ok(order[index.saturating_sub(1).min(most)].1.clone());
@@ -426,7 +427,7 @@ fn joined(
         return Ok(Value::Null);
     }
     let mut order: Vec<&(Box<[u8]>, Value)> = pieces.iter().collect();
-    order.sort_by(|a, b| a.0.cmp(&b.0));
+    task::sort_by(&mut order, |a, b| a.0.cmp(&b.0))?;
     let between = separator.as_str().unwrap_or_default();
     let mut text = String::new();
     for (i, (_, piece)) in order.into_iter().enumerate() {

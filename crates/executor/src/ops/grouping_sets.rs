@@ -19,6 +19,7 @@ use crate::rowcode;
 use crate::spill::Stream;
 use binder::ir::Expr;
 use planner::Agg;
+use runtime::task;
 use types::Value;
 
 /// See the file's first lines.
@@ -154,9 +155,9 @@ impl Turn<'_> {
         self.put_off.end(later, cx)?;
         self.grouping.warn(cx);
         let mut order: Vec<u32> = (0..self.index.len() as u32).collect();
-        order.sort_unstable_by(|a, b| {
+        task::sort_by(&mut order, |a, b| {
             self.index.key(*a, &mut [0; 16]).cmp(self.index.key(*b, &mut [0; 16]))
-        });
+        })?;
         Ok(order)
     }
 

@@ -16,6 +16,7 @@ use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::{Entry, Reader, SpillFile, Stream};
 use binder::ir::{Expr, SortKey};
+use runtime::task;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -75,12 +76,12 @@ impl Rows {
         self.order.push(Sorted { prefix: u64::from_be_bytes(prefix), key, row });
     }
 
-    fn sort(&mut self) {
+    fn sort(&mut self) -> Result<(), SqlError> {
         let arena = &self.arena;
         // Stable, as rows come in their order.
-        self.order.sort_by(|a, b| {
+        Ok(task::sort_by(&mut self.order, |a, b| {
             a.prefix.cmp(&b.prefix).then_with(|| arena.get(a.key).cmp(arena.get(b.key)))
-        });
+        })?)
     }
 
     fn clear(&mut self, cx: &mut Cx<'_>) {
@@ -137,7 +138,7 @@ impl<'p> Sort<'p> {
                 let held = key.len() + bytes.len() + 2 * size_of::<Sorted>();
                 if !cx.try_hold(held)? {
                     if few && self.rows.order.len() > limit {
-                        self.cut(limit, cx);
+                        self.cut(limit, cx)?;
                     } else if !self.rows.order.is_empty() {
                         self.spill(cx)?;
                     }
@@ -147,7 +148,7 @@ impl<'p> Sort<'p> {
                 self.rows.push(&key, &bytes);
             }
             if few && self.rows.order.len() > 2 * limit + 1024 {
-                self.cut(limit, cx);
+                self.cut(limit, cx)?;
             }
             cx.breathe()?;
         }
@@ -156,13 +157,12 @@ impl<'p> Sort<'p> {
             self.spill(cx)?;
             return self.merge_runs(cx);
         }
-        self.rows.sort();
-        Ok(())
+        self.rows.sort()
     }
 
     /// Keeps the first `limit` rows.
-    fn cut(&mut self, limit: usize, cx: &mut Cx<'_>) {
-        self.rows.sort();
+    fn cut(&mut self, limit: usize, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.rows.sort()?;
         let old = std::mem::take(&mut self.rows);
         cx.release(old.held);
         for kept in old.order.iter().take(limit) {
@@ -174,12 +174,13 @@ impl<'p> Sort<'p> {
         let _ = cx.force_hold(self.rows.held);
         let last = self.rows.order.last();
         self.worst = last.map(|last| self.rows.arena.get(last.key).into());
+        Ok(())
     }
 
     /// Writes the rows in memory as a run.
     #[cold]
     fn spill(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        self.rows.sort();
+        self.rows.sort()?;
         let runs = match &mut self.runs {
             Some(runs) => runs,
             None => {
