@@ -6,6 +6,7 @@
 //!    is its place in document order, and what is inside a node are the numbers from it up to its `end`.
 //! 3. Two texts never stand side by side, and no text is empty.
 
+use runtime::task::Many;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -54,7 +55,7 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 pub struct Document {
     pub(crate) nodes: Vec<Node>,
-    pub(crate) names: Vec<Name>,
+    pub(crate) names: Many<Name>,
     text: String,
 }
 
@@ -207,16 +208,18 @@ impl Iterator for Children<'_> {
 pub(crate) struct Builder {
     doc: Document,
     open: Vec<u32>,
-    /// Names by their hash.
-    known: HashMap<u64, Vec<u32>>,
+    /// The last of the names that have a hash.
+    known: HashMap<u64, u32>,
+    /// Of each name the one before it that has the same hash; 0, which is no name's, where there is none.
+    before: Vec<u32>,
 }
 
 impl Builder {
     pub fn new() -> Builder {
         let root = Node { kind: Kind::Root, name: 0, parent: 0, end: 1, start: 0, len: 0 };
         let none = Name { prefix: "".into(), local: "".into(), uri: "".into() };
-        let doc = Document { nodes: vec![root], names: vec![none], text: String::new() };
-        Builder { doc, open: vec![0], known: HashMap::new() }
+        let doc = Document { nodes: vec![root], names: vec![none].into(), text: String::new() };
+        Builder { doc, open: vec![0], known: HashMap::new(), before: vec![0] }
     }
 
     /// Levels that are open, the root not counted.
@@ -227,13 +230,19 @@ impl Builder {
     fn name(&mut self, prefix: &str, local: &str, uri: &str) -> u32 {
         let mut hasher = DefaultHasher::new();
         (prefix, local, uri).hash(&mut hasher);
-        let list = self.known.entry(hasher.finish()).or_default();
-        let same = |n: &Name| *n.prefix == *prefix && *n.local == *local && *n.uri == *uri;
-        if let Some(found) = list.iter().find(|i| same(&self.doc.names[**i as usize])) {
-            return *found;
+        let hash = hasher.finish();
+        let last = self.known.get(&hash).copied().unwrap_or(0);
+        let mut found = last;
+        while found != 0 {
+            let known = &self.doc.names[found as usize];
+            if *known.prefix == *prefix && *known.local == *local && *known.uri == *uri {
+                return found;
+            }
+            found = self.before[found as usize];
         }
         let id = self.doc.names.len() as u32;
-        list.push(id);
+        self.known.insert(hash, id);
+        self.before.push(last);
         self.doc.names.push(Name { prefix: prefix.into(), local: local.into(), uri: uri.into() });
         id
     }

@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod parse;
 mod query;
+mod scope;
 mod write;
 
 pub use document::{Document, Kind, NodeRef};

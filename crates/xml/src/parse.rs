@@ -8,8 +8,9 @@
 use crate::DEPTH_MAX;
 use crate::document::{Builder, Document};
 use crate::error::XmlError;
-use runtime::task::Breath;
-use std::collections::{HashMap, HashSet};
+use crate::scope::Scope;
+use runtime::task::{Breath, Many};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// How the text came, for the encoding that its declaration may name.
@@ -43,7 +44,7 @@ pub fn parse(text: &str, options: Options) -> Result<Document, XmlError> {
         at: 0,
         builder: Builder::new(),
         open: Vec::new(),
-        scope: Scope::default(),
+        scope: Scope::new(),
         breath: Breath::new(),
         preserve: options.preserve,
         buffer: String::new(),
@@ -60,43 +61,12 @@ struct Open<'t> {
     preserve: bool,
 }
 
-/// Prefixes and their URIs, the innermost last, and where each prefix stands.
-#[derive(Default)]
-struct Scope<'t> {
-    all: Vec<(&'t str, Rc<str>)>,
-    places: HashMap<&'t str, Vec<usize>>,
-}
-
-impl<'t> Scope<'t> {
-    fn len(&self) -> usize {
-        self.all.len()
-    }
-
-    fn push(&mut self, prefix: &'t str, uri: &str) {
-        self.places.entry(prefix).or_default().push(self.all.len());
-        self.all.push((prefix, uri.into()));
-    }
-
-    fn truncate(&mut self, len: usize) {
-        for (prefix, _) in self.all.drain(len..) {
-            if let Some(places) = self.places.get_mut(prefix) {
-                places.pop();
-            }
-        }
-    }
-
-    fn find(&self, prefix: &str) -> Option<Rc<str>> {
-        let place = *self.places.get(prefix)?.last()?;
-        Some(self.all[place].1.clone())
-    }
-}
-
 struct Parser<'t> {
     text: &'t str,
     at: usize,
     builder: Builder,
     open: Vec<Open<'t>>,
-    scope: Scope<'t>,
+    scope: Scope<'t, Rc<str>>,
     breath: Breath,
     preserve: bool,
     /// Text that is read and not yet a node.
@@ -425,7 +395,7 @@ impl<'t> Parser<'t> {
         }
         let open = Open { name, scope: self.scope.len(), preserve: self.preserve };
         // Name, value, where.
-        let mut attributes: Vec<(&'t str, String, usize)> = Vec::new();
+        let mut attributes: Many<(&'t str, String, usize)> = Many::new();
         let mut names: HashSet<&'t str> = HashSet::new();
         let empty = loop {
             let blank = self.blank();
@@ -478,13 +448,18 @@ impl<'t> Parser<'t> {
     }
 
     /// The element and what its tag says, names resolved.
-    fn element(&mut self, name: &'t str, attributes: Vec<(&'t str, String, usize)>) -> Result_<()> {
+    fn element(
+        &mut self,
+        name: &'t str,
+        attributes: Many<(&'t str, String, usize)>,
+    ) -> Result_<()> {
         let end = self.at - 1;
         let declared = |name: &'t str| match name {
             "xmlns" => Some(""),
             _ => name.strip_prefix("xmlns:"),
         };
-        for (name, uri, _) in &attributes {
+        for (name, uri, _) in attributes.iter() {
+            self.breath.steps(16)?;
             let Some(prefix) = declared(name) else { continue };
             if let Some((number, what)) = reserved(prefix, uri) {
                 return Err(self.fail_at(end, number, what));
@@ -493,12 +468,13 @@ impl<'t> Parser<'t> {
                 let what = "non default namespace with empty uri";
                 return Err(self.fail_at(end, 9460, what));
             }
-            self.scope.push(prefix, uri);
+            self.scope.push(prefix, uri.as_str().into());
         }
         let (prefix, local) = split(name);
         let uri = self.uri(prefix, end)?;
         self.builder.start(prefix, local, &uri);
         for (name, uri, _) in attributes.iter().filter(|(n, _, _)| declared(n).is_some()) {
+            self.breath.steps(16)?;
             self.builder.namespace(declared(name).unwrap_or(""), uri);
         }
         let mut prefixed: HashSet<(&'t str, Rc<str>)> = HashSet::new();
@@ -523,7 +499,7 @@ impl<'t> Parser<'t> {
             return Ok(XML_URI.into());
         }
         match self.scope.find(prefix) {
-            Some(uri) => Ok(uri),
+            Some(uri) => Ok(uri.clone()),
             None if prefix.is_empty() => Ok("".into()),
             None => Err(self.fail_at(at, 9459, "undeclared prefix")),
         }

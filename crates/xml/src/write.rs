@@ -5,34 +5,13 @@
 //! well-formed by itself.
 
 use crate::document::{Document, Kind};
+use crate::scope::Scope;
 use runtime::task::Breath;
-use std::collections::HashMap;
 
-/// Namespaces in scope, the innermost last, and what each prefix stands for.
-#[derive(Default)]
-struct Scope<'d> {
-    all: Vec<&'d str>,
-    known: HashMap<&'d str, Vec<&'d str>>,
+/// What a node is written with.
+struct Writing<'d> {
+    scope: Scope<'d, &'d str>,
     breath: Breath,
-}
-
-impl<'d> Scope<'d> {
-    fn push(&mut self, prefix: &'d str, uri: &'d str) {
-        self.all.push(prefix);
-        self.known.entry(prefix).or_default().push(uri);
-    }
-
-    fn truncate(&mut self, len: usize) {
-        for prefix in self.all.drain(len..) {
-            if let Some(uris) = self.known.get_mut(prefix) {
-                uris.pop();
-            }
-        }
-    }
-
-    fn find(&self, prefix: &str) -> Option<&'d str> {
-        self.known.get(prefix)?.last().copied()
-    }
 }
 
 impl Document {
@@ -45,20 +24,20 @@ impl Document {
 
     /// The same, at the end of `out`.
     pub fn write_into(&self, id: u32, out: &mut String) {
-        self.node(id, &mut Scope::default(), out);
+        self.node(id, &mut Writing { scope: Scope::new(), breath: Breath::new() }, out);
     }
 
-    fn node<'d>(&'d self, id: u32, scope: &mut Scope<'d>, out: &mut String) {
-        if !scope.breath.goes_on_by(8 + self.content(id).len() / 8) {
+    fn node<'d>(&'d self, id: u32, with: &mut Writing<'d>, out: &mut String) {
+        if !with.breath.goes_on_by(8 + self.content(id).len() / 8) {
             return;
         }
         match self.kind(id) {
             Kind::Root => {
                 for child in self.children(id) {
-                    self.node(child, scope, out);
+                    self.node(child, with, out);
                 }
             }
-            Kind::Element => self.element(id, scope, out),
+            Kind::Element => self.element(id, with, out),
             Kind::Text => escape_text(self.content(id), out),
             Kind::Comment => {
                 out.push_str("<!--");
@@ -78,25 +57,31 @@ impl Document {
         }
     }
 
-    fn element<'d>(&'d self, id: u32, scope: &mut Scope<'d>, out: &mut String) {
-        let before = scope.all.len();
+    fn element<'d>(&'d self, id: u32, with: &mut Writing<'d>, out: &mut String) {
+        let before = with.scope.len();
         let name = self.name(id);
         out.push('<');
         qualified(&name.prefix, &name.local, out);
         for declared in self.namespaces(id) {
+            if !with.breath.goes_on_by(8 + self.content(declared).len() / 8) {
+                return;
+            }
             let (prefix, uri) = (&*self.name(declared).local, self.content(declared));
-            scope.push(prefix, uri);
+            with.scope.push(prefix, uri);
             declare(prefix, uri, out);
         }
-        need(&name.prefix, &name.uri, scope, out);
+        need(&name.prefix, &name.uri, &mut with.scope, out);
         for attribute in self.attributes(id) {
             let name = self.name(attribute);
+            if !with.breath.goes_on() {
+                return;
+            }
             if !name.prefix.is_empty() {
-                need(&name.prefix, &name.uri, scope, out);
+                need(&name.prefix, &name.uri, &mut with.scope, out);
             }
         }
         for attribute in self.attributes(id) {
-            if !scope.breath.goes_on_by(8 + self.content(attribute).len() / 8) {
+            if !with.breath.goes_on_by(8 + self.content(attribute).len() / 8) {
                 return;
             }
             let name = self.name(attribute);
@@ -112,13 +97,13 @@ impl Document {
         } else {
             out.push('>');
             for child in children {
-                self.node(child, scope, out);
+                self.node(child, with, out);
             }
             out.push_str("</");
             qualified(&name.prefix, &name.local, out);
             out.push('>');
         }
-        scope.truncate(before);
+        with.scope.truncate(before);
     }
 }
 
@@ -142,8 +127,8 @@ fn declare(prefix: &str, uri: &str, out: &mut String) {
 }
 
 /// Declares a prefix unless it means that already.
-fn need<'d>(prefix: &'d str, uri: &'d str, scope: &mut Scope<'d>, out: &mut String) {
-    let known = scope.find(prefix).unwrap_or("");
+fn need<'d>(prefix: &'d str, uri: &'d str, scope: &mut Scope<'d, &'d str>, out: &mut String) {
+    let known = scope.find(prefix).copied().unwrap_or("");
     if prefix == "xml" || known == uri {
         return;
     }

@@ -159,7 +159,10 @@ impl Run<'_> {
         let mut rows = Many::new();
         self.tuples(f, &f.clauses, focus, &mut rows)?;
         if !f.order.is_empty() {
+            let mut breath = Breath::new();
             rows.sort_by(|(a, _), (b, _)| {
+                // Whether to stop is asked where that can be said.
+                let _ = breath.goes_on();
                 let mut keys = a.iter().zip(b).zip(&f.order);
                 keys.find_map(|((a, b), (_, descending))| {
                     let order = match (a, b) {
