@@ -19,6 +19,7 @@ const IDS: &str = "transaction_ids";
 /// Crates of the language: from a statement's text to the change that it asks the engine for.
 const LANGUAGE: &[&str] = &[
     "syntax",
+    "ir",
     "binder",
     "planner",
     "executor",

@@ -3,12 +3,12 @@
 //! An aggregate over an outer reference is the outer query's: `SELECT (SELECT MAX(t.a)) FROM t` is one row. Inside, its
 //! value is a column of that query's grouping like any other. Source: messages 147, 8124 and 4101, and the SQL standard.
 
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::{Binder, Clause, Place};
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 impl Binder<'_> {
     /// A call of an aggregate: its argument is bound here, its value becomes a column of the

@@ -10,15 +10,11 @@
 use std::sync::Arc;
 
 use catalog::same_name;
+use ir::*;
 use syntax::ast;
 
 use crate::context::{Away, Binder};
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::ObjectName;
-
-/// Variables from this number on are the values that go along.
-const BROUGHT: u32 = 1 << 30;
 
 impl Binder<'_> {
     /// The statement changes a table of that database, if of another one.
@@ -125,7 +121,7 @@ impl Bringing<'_> {
             return Err(self.refuse("OUTPUT INTO a table that is not the session's own"));
         }
         // What an INSERT makes its rows of was brought already, or is a default over there; EXEC runs here.
-        let (rel, exprs) = parts(change);
+        let (rel, exprs) = There::parts(change);
         rel.map_or(Ok(()), |rel| self.rel(rel))?;
         exprs.into_iter().try_for_each(|e| self.expr(e))
     }
@@ -137,7 +133,7 @@ impl Bringing<'_> {
             if reads_row(e) {
                 return Err(self.refuse("a function that asks this database for every row"));
             }
-            let brought = VarId(BROUGHT + self.away.here.len() as u32);
+            let brought = VarId(There::BROUGHT + self.away.here.len() as u32);
             let kind = std::mem::replace(&mut e.kind, ExprKind::Var(brought));
             self.away.here.push(Expr { kind, ty: e.ty, nullable: e.nullable });
             return Ok(());
@@ -187,49 +183,6 @@ impl Bringing<'_> {
     }
 }
 
-/// What a change reads, and the expressions beside it; but those of the rows that an INSERT makes.
-fn parts(change: &mut StmtKind) -> (Option<&mut Rel>, Vec<&mut Expr>) {
-    let mut exprs = Vec::new();
-    let (rel, tracking, output) = match change {
-        StmtKind::Insert(insert) => {
-            let Insert { source, tracking_context, output, .. } = &mut **insert;
-            let rel = match source {
-                InsertSource::Query { query, .. } => Some(&mut query.rel),
-                _ => None,
-            };
-            (rel, tracking_context, output)
-        }
-        StmtKind::Update(update) => {
-            exprs.extend(update.set.iter_mut().map(UpdateSet::value_mut));
-            (Some(&mut update.query.rel), &mut update.tracking_context, &mut update.output)
-        }
-        StmtKind::Delete(delete) => {
-            (Some(&mut delete.query.rel), &mut delete.tracking_context, &mut delete.output)
-        }
-        StmtKind::Merge(merge) => {
-            exprs.extend(merge.top.iter_mut());
-            for clause in &mut merge.clauses {
-                exprs.extend(clause.condition.iter_mut());
-                match &mut clause.action {
-                    MergeAction::Update(set) => {
-                        exprs.extend(set.iter_mut().map(UpdateSet::value_mut))
-                    }
-                    MergeAction::Insert(row) => exprs.extend(row.iter_mut()),
-                    MergeAction::Delete => {}
-                }
-            }
-            (Some(&mut merge.query.rel), &mut merge.tracking_context, &mut merge.output)
-        }
-        StmtKind::Select(select) => return (Some(&mut select.query.rel), exprs),
-        _ => return (None, exprs),
-    };
-    exprs.extend(tracking.as_deref_mut());
-    if let Some(output) = output {
-        exprs.extend(output.columns.iter_mut().chain(&mut output.also).map(|(_, e)| e));
-    }
-    (rel, exprs)
-}
-
 fn reads_row(e: &Expr) -> bool {
     e.any(&mut |e| {
         matches!(
@@ -242,45 +195,4 @@ fn reads_row(e: &Expr) -> bool {
                 | ExprKind::Total
         )
     })
-}
-
-impl There {
-    /// Puts the values that go along into the variables from `first` on.
-    pub fn place(&mut self, first: u32) {
-        fn expr(e: &mut Expr, first: u32) {
-            if let ExprKind::Var(var) = &mut e.kind
-                && var.0 >= BROUGHT
-            {
-                var.0 = var.0 - BROUGHT + first;
-            }
-            if let ExprKind::Subquery { query, .. } = &mut e.kind {
-                query.rel.walk_exprs_mut(&mut |e| expr(e, first));
-            }
-            e.for_each_child_mut(&mut |child| expr(child, first));
-        }
-        let mut each = |e: &mut Expr| expr(e, first);
-        if let StmtKind::Insert(insert) = &mut self.change {
-            match &mut insert.source {
-                InsertSource::Values(rows) => rows.iter_mut().flatten().for_each(&mut each),
-                InsertSource::Query { row, .. } => row.iter_mut().for_each(&mut each),
-                InsertSource::Exec { .. } | InsertSource::Changed(_) => {}
-            }
-        }
-        let (rel, exprs) = parts(&mut self.change);
-        if let Some(rel) = rel {
-            rel.walk_exprs_mut(&mut each);
-        }
-        exprs.into_iter().for_each(each);
-    }
-
-    /// The table that is changed; none of SELECT INTO.
-    pub fn target(&self) -> Option<&Arc<catalog::TableDef>> {
-        match &self.change {
-            StmtKind::Insert(insert) => Some(&insert.table),
-            StmtKind::Update(update) => Some(&update.table),
-            StmtKind::Delete(delete) => Some(&delete.table),
-            StmtKind::Merge(merge) => Some(&merge.table),
-            _ => None,
-        }
-    }
 }

@@ -6,12 +6,12 @@
 //! Sources: "CREATE RULE (Transact-SQL)", "CREATE DEFAULT (Transact-SQL)", sys.messages for 160, 161, 4105.
 
 use catalog::{Binding, TableDef};
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::{Binder, Scope};
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 /// What the variable of a rule is taken for as long as it is bound to nothing.
 const ANY: SqlType = SqlType::NVarChar(Len::N(4000));

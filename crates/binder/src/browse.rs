@@ -6,8 +6,9 @@
 //!
 //! Whether a column is computed, a rowversion, or of an old long type (text, ntext, image) is told in every mode.
 
+use ir::{BaseColumn, ColId, Expr, ExprKind};
+
 use crate::context::Binder;
-use crate::ir::{BaseColumn, ColId, Expr, ExprKind};
 use crate::notes::{Base, Source};
 use crate::select::Item;
 use catalog::TableDef;

@@ -1,12 +1,11 @@
 //! SELECT as a statement (to the client, into variables, into a new table), and EXEC.
 
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::ObjectName;
 use crate::select::Assigned;
 use crate::tree::into_of;
 

@@ -5,6 +5,7 @@
 //! always the end of a prefix of the run, and a prefix is cut only as long as no (max) type has come. So what stands
 //! before the first (max) is a tree of its own, cut as its prefixes are; from there on all parts are (max).
 
+use ir::*;
 use runtime::task::Many;
 use syntax::ast;
 use types::{ArithOp, Len, SqlType, TypeError, arith};
@@ -13,7 +14,6 @@ use crate::coerce::empty_for_null;
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::expr::arith_op;
-use crate::ir::*;
 
 /// So many operands that are not texts make one part of a run ([`ExprKind::Steps`]); each makes the part one higher.
 const PART: usize = 16;

@@ -1,10 +1,10 @@
 //! Conversions made explicit, and the types of operators.
 
+use ir::*;
 use types::{Len, SqlType, TypeError, Value, arith, convert};
 
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 impl Binder<'_> {
     /// `expr` as a value of type `to`; 206, 257, 529 when there is no way.

@@ -9,13 +9,13 @@
 //! needs nothing more, and can seek an index, whose keys are ordered by the same rule; a COLLATE is a function around
 //! both sides.
 
+use ir::*;
 use types::collation::{CodePage, Collation, Rule};
 use types::{SqlType, Value};
 
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::functions::call;
-use crate::ir::*;
 use crate::notes::Label;
 
 impl Label {

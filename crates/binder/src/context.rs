@@ -4,12 +4,12 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
+use ir::*;
 use syntax::ast;
 use types::SqlType;
 
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::{Names, ObjectName, Settings, is_private};
+use crate::names::{Names, is_private};
 use crate::notes::{Base, Collated, MAXRECURSION, Moments, Recursion, Sources};
 
 pub(crate) use crate::scope::*;

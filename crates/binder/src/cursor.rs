@@ -1,11 +1,11 @@
 //! DECLARE CURSOR and its kin, and WHERE CURRENT OF.
 
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::updatable::{LOCATOR, carry, reach};
 
 impl Binder<'_> {

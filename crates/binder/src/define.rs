@@ -14,14 +14,13 @@ use catalog::{
     CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, Marks, PeriodEdge, TableDef,
     TableSpec,
 };
+use ir::*;
 use syntax::ast;
 use types::{SqlType, Value};
 
 use crate::context::Binder;
-use crate::ddl;
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::{AliasType, ObjectName, is_private, is_temporary};
+use crate::names::{AliasType, is_private, is_temporary};
 use crate::type_names::named_type;
 use temporal::Versioning;
 

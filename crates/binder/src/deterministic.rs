@@ -6,9 +6,9 @@
 //! nondeterministic functions".
 
 use catalog::{ModuleKind, ProcedureDef};
+use ir::*;
 use syntax::ast;
 
-use crate::ir::*;
 use crate::kept;
 use crate::names::Names;
 

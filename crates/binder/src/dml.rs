@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use catalog::{Event, Operation, TableDef};
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::hints;
-use crate::ir::*;
 use crate::sets::constant_null;
 use crate::target::ChangeSource;
 use crate::updatable::{InsertThrough, Mapped};

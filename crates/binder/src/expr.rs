@@ -1,5 +1,6 @@
 //! Expressions: names found, types derived, conversions made explicit.
 
+use ir::*;
 use runtime::task::Many;
 use syntax::ast;
 use types::{Decimal, Len, SqlType, Value};
@@ -7,7 +8,6 @@ use types::{Decimal, Len, SqlType, Value};
 use crate::coerce::cast;
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::type_names::system_type;
 
 impl Binder<'_> {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::{LostSynonym, ObjectName};
+use crate::names::LostSynonym;
 use crate::tree::names_in;
 
 impl Binder<'_> {
@@ -97,17 +97,17 @@ impl Binder<'_> {
                 self.expose(bound, alias, columns)
             }
             ast::TableRef::Function { name, args, schema, alias, columns }
-                if name.is_bare(crate::OPENJSON) =>
+                if name.is_bare(ir::OPENJSON) =>
             {
                 self.openjson(name, args, schema, alias.as_ref(), columns)
             }
             ast::TableRef::Function { name, args, schema, alias, columns }
-                if name.is_bare(crate::OPENXML) =>
+                if name.is_bare(ir::OPENXML) =>
             {
                 self.openxml(name, args, schema, alias.as_ref(), columns)
             }
             ast::TableRef::Function { name, args, alias, columns, .. }
-                if name.is_bare(crate::OPENROWSET) =>
+                if name.is_bare(ir::OPENROWSET) =>
             {
                 self.openrowset(name, args, alias.as_ref(), columns)
             }

@@ -8,13 +8,13 @@ mod forms;
 mod refused;
 mod table;
 
+use ir::*;
 use syntax::ast;
 use types::{DatePart, Len, SqlType, Value};
 
 use crate::coerce::{length, var_type};
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 pub(crate) use forms::{is_json, type_of_text};
 pub(crate) use table::aggregate_func;

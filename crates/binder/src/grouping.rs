@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use ir::*;
 use syntax::ast;
 use types::SqlType;
 
 use crate::context::{Binder, Clause, Scope};
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 /// Rewrites expressions above a grouping: grouped expressions become its columns, and no other
 /// column of FROM may remain (8120, 8121, 8127).

@@ -1,9 +1,9 @@
 //! Table and query hints: which have an effect, which are only accepted.
 
+use ir::{PREFER_PARALLEL, TableHints};
 use syntax::ast;
 
 use crate::BindError;
-use crate::ir::{PREFER_PARALLEL, TableHints};
 
 /// Hints of SQL Server that are accepted and change nothing here. ROWLOCK is what happens anyway, and there are no locks on pages.
 pub const ACCEPTED_HINTS_WITHOUT_EFFECT: &[&str] = &[
@@ -266,7 +266,7 @@ pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
 }
 
 /// Notes what the planner follows.
-pub(crate) fn for_planner(hints: &[ast::QueryHint], out: &mut crate::ir::QueryHints) {
+pub(crate) fn for_planner(hints: &[ast::QueryHint], out: &mut ir::QueryHints) {
     for hint in hints {
         match hint.name.as_str() {
             "FORCE ORDER" => out.force_order = true,
@@ -281,7 +281,7 @@ pub(crate) fn for_planner(hints: &[ast::QueryHint], out: &mut crate::ir::QueryHi
 }
 
 /// The method at a join: it holds for the statement, and tables meet as written.
-pub(crate) fn join_method(method: &str, out: &mut crate::ir::QueryHints) {
+pub(crate) fn join_method(method: &str, out: &mut ir::QueryHints) {
     // OPTION (FORCE ORDER) says so itself.
     out.local_join |= !out.force_order;
     out.force_order = true;

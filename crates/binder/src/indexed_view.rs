@@ -16,16 +16,16 @@ mod refusing;
 use std::sync::Arc;
 
 use catalog::{ColumnSpec, IndexSpec, ProcedureDef, TableDef};
+use ir::ddl::IndexView;
+use ir::*;
 use syntax::ast;
 use types::SqlType;
 
 use crate::context::*;
-use crate::ddl::IndexView;
 use crate::deterministic::is_deterministic_function;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::kept;
-use crate::names::{Names, ObjectName};
+use crate::names::Names;
 use expressions::check_bound;
 use grouping::{check_aggregates, check_grouping, check_key};
 use refusing::{Refusing, UserFunction};

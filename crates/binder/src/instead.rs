@@ -9,12 +9,12 @@
 use std::sync::Arc;
 
 use catalog::{Event, Place, ProcedureDef, TableDef};
+use ir::*;
 use syntax::ast;
 use types::Value;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::kept;
 use crate::names::Names;
 use crate::updatable::LOCATOR;

@@ -24,7 +24,6 @@ mod coerce;
 mod collate;
 mod context;
 mod cursor;
-pub mod ddl;
 mod define;
 mod deterministic;
 mod dml;
@@ -37,10 +36,8 @@ mod grouping;
 pub mod hints;
 mod indexed_view;
 mod instead;
-pub mod ir;
 mod kept;
 mod literals;
-pub mod masking;
 mod merge;
 mod methods;
 mod names;
@@ -84,25 +81,22 @@ pub use deterministic::is_deterministic_function;
 pub use error::BindError;
 pub use expr::constant;
 pub use indexed_view::ViewPart;
-pub use names::{AliasType, LostSynonym, Names, ObjectName, Settings};
+pub use names::{AliasType, LostSynonym, Names};
 pub use native::{
     NATIVE, check_trigger_body, has_option, is_classifier, is_native, native_references,
     text_has_option,
 };
 pub use notes::Source;
-pub use rowsets::OPENROWSET;
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
-pub use serialize::{OPENJSON, OPENXML};
 pub use trigger::fires_of;
 pub use type_names::{alias_of, is_memory_optimized};
 pub use view_change::{ViewChange, view_change};
 
 use std::sync::Arc;
 
-use syntax::ast;
-
 use ir::{Expr, Program, Stmt};
 use statements::ProgramBinder;
+use syntax::ast;
 use types::{Len, SqlType};
 
 /// The type of the system that a type's name in a program stands for; `None` when there is none of that name.
@@ -232,7 +226,7 @@ pub fn bind_ddl_trigger(
     trigger::bind_ddl_trigger(trigger, text, schema, names)
 }
 
-/// Binds a table type from the text that [`ddl::Ddl::CreateType`] kept.
+/// Binds a table type from the text that [`ir::ddl::Ddl::CreateType`] kept.
 pub fn bind_table_type(text: &str, names: &dyn Names) -> Result<catalog::TableSpec, BindError> {
     with_table_type(text, names, |binder, create, definition| {
         binder.table_type(create, definition, text)

@@ -8,12 +8,12 @@
 use std::sync::Arc;
 
 use catalog::{Event, Operation, TableDef};
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::target::find_get;
 use crate::updatable::Mapped;
 

@@ -5,13 +5,13 @@
 //! 6595. Sources: SQL documentation, "hierarchyid data type method reference", "geometry data type method reference",
 //! "Invoking CLR user-defined types" (methods, static methods, properties, case of letters).
 
+use ir::*;
 use syntax::ast;
 use types::clr::{self, ASSEMBLY, Kind, MethodId};
 use types::{ClrType, Len, SqlType};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 /// What a method is asked of.
 pub(crate) struct Receiver {

@@ -1,11 +1,9 @@
-//! Names of objects, and the door through which the binder asks what exists.
+//! The door through which the binder asks what exists.
 
-use std::fmt;
 use std::sync::Arc;
 
 use catalog::TableDef;
-
-use crate::ir::SystemView;
+use ir::{ObjectName, Settings, SystemView};
 
 /// Temporary tables of the session alone and table variables, by name.
 pub(crate) fn is_private(name: &str) -> bool {
@@ -15,76 +13,6 @@ pub(crate) fn is_private(name: &str) -> bool {
 /// The same, and global temporary tables: what lies in tempdb in SQL Server.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with(['#', '@'])
-}
-
-/// A name of one to four parts as written; missing parts are None.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ObjectName {
-    pub database: Option<String>,
-    pub schema: Option<String>,
-    pub name: String,
-}
-
-impl From<&syntax::ast::ObjectName> for ObjectName {
-    fn from(name: &syntax::ast::ObjectName) -> ObjectName {
-        // Global temporary tables are where they were made, whatever a name says of tempdb.
-        let in_tempdb = name.database.as_ref().is_some_and(|d| d.is("tempdb"));
-        if in_tempdb && catalog::is_global_name(&name.name.value) {
-            let (database, schema) = (None, Some("dbo".to_owned()));
-            return ObjectName { database, schema, name: name.name.value.clone() };
-        }
-        ObjectName {
-            database: name.database.as_ref().map(|i| i.value.clone()),
-            schema: name.schema.as_ref().map(|i| i.value.clone()),
-            name: name.name.value.clone(),
-        }
-    }
-}
-
-impl fmt::Display for ObjectName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.database, &self.schema) {
-            (Some(d), Some(s)) => write!(f, "{d}.{s}.{}", self.name),
-            (Some(d), None) => write!(f, "{d}..{}", self.name),
-            (None, Some(s)) => write!(f, "{s}.{}", self.name),
-            (None, None) => f.write_str(&self.name),
-        }
-    }
-}
-
-/// SET options that change what a text means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settings {
-    /// ANSI_NULLS: OFF, `x = NULL` is true of NULL.
-    pub ansi_nulls: bool,
-    /// CONCAT_NULL_YIELDS_NULL: OFF, NULL is an empty text beside `+`.
-    pub concat_null: bool,
-    /// ANSI_NULL_DFLT_ON: a new column of which nothing is said may be NULL.
-    pub null_columns: bool,
-    /// NO_BROWSETABLE: what is selected comes with its table's key and the names of base tables and columns.
-    pub browse: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { ansi_nulls: true, concat_null: true, null_columns: true, browse: false }
-    }
-}
-
-impl Settings {
-    /// What holds after `SET name ON` or OFF.
-    pub(crate) fn set(self, name: &str, on: bool) -> Settings {
-        match name {
-            "ANSI_NULLS" => Settings { ansi_nulls: on, ..self },
-            "CONCAT_NULL_YIELDS_NULL" => Settings { concat_null: on, ..self },
-            "NO_BROWSETABLE" => Settings { browse: on, ..self },
-            // Each of the two being ON turns the other off.
-            "ANSI_NULL_DFLT_ON" => Settings { null_columns: on, ..self },
-            "ANSI_NULL_DFLT_OFF" if on => Settings { null_columns: false, ..self },
-            "ANSI_DEFAULTS" => Settings { ansi_nulls: on, null_columns: on, ..self },
-            _ => self,
-        }
-    }
 }
 
 /// An alias type.

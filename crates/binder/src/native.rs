@@ -11,14 +11,14 @@
 mod queries;
 
 use catalog::{ModuleKind, ProcedureDef};
+use ir::{Atomic, Isolation, ObjectName};
 use syntax::ast::{self, StatementKind as S};
 use types::convert::DateOrder;
 
 use crate::error::{BindError, Result};
-use crate::ir::{Atomic, Isolation};
 use crate::kept;
+use crate::names::Names;
 use crate::names::is_temporary;
-use crate::names::{Names, ObjectName};
 
 /// The option that makes a module one of these.
 pub const NATIVE: &str = "NATIVE_COMPILATION";

@@ -8,11 +8,11 @@
 //! those of sys.messages.
 
 use catalog::TableDef;
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::tree::OverChange;
 
 const WHEN_NESTED: &str =
@@ -129,8 +129,7 @@ impl Binder<'_> {
         for (column, expr) in told {
             self.note_collation(column.id, expr);
         }
-        let rows =
-            Query { rel: Rel::OneRow, output, maxdop: 0, hints: crate::ir::QueryHints::default() };
+        let rows = Query { rel: Rel::OneRow, output, maxdop: 0, hints: ir::QueryHints::default() };
         let alias = &over.alias.value;
         let source = self.expose_as(rows, alias, alias, over.columns)?;
         self.scopes.push(Scope::of(source.tables));

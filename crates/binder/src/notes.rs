@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use catalog::TableDef;
+use ir::*;
 use types::collation::Rule;
 
-use crate::ir::*;
 use crate::scope::ScopeColumn;
 
 /// Columns with a collation of their own.

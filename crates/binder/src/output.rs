@@ -1,11 +1,11 @@
 //! OUTPUT of INSERT, UPDATE and DELETE.
 
 use catalog::TableDef;
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::updatable::Mapped;
 
 impl Binder<'_> {

@@ -3,14 +3,13 @@
 //! Boundaries are constant expressions, which may use variables: whoever runs the statement evaluates them and brings
 //! them to the function's type, as an INSERT would.
 
+use ir::ddl::{PartitionDdl, Reorganize, Switch};
+use ir::*;
 use syntax::ast;
 use types::SqlType;
 
 use crate::context::Binder;
-use crate::ddl::{PartitionDdl, Reorganize, Switch};
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::ObjectName;
 use crate::type_names::system_type;
 
 impl Binder<'_> {

@@ -8,10 +8,11 @@ use types::{Len, SqlType, Value};
 
 use std::collections::HashSet;
 
+use ir::*;
+
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::functions::aggregate_func;
-use crate::ir::*;
 
 /// sysname.
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));

@@ -10,13 +10,12 @@
 //! Source: SQL Server's documentation of row-level security and CREATE SECURITY POLICY.
 
 use catalog::{Operation, PredicateDef, PredicateKind, TableDef};
+use ir::ddl::PolicyChange;
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::ddl::PolicyChange;
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::ObjectName;
 
 impl Binder<'_> {
     /// The predicates on a table, where any are to be heeded.

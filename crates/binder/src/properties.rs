@@ -3,12 +3,12 @@
 //! Their type is sql_variant. A property named by a constant has the base type that the documentation tells; any other
 //! is text.
 
+use ir::*;
 use types::{Len, SqlType, Value};
 
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::functions::{arity, call};
-use crate::ir::*;
 
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));
 const INT: SqlType = SqlType::Int;

@@ -6,11 +6,11 @@
 //!
 //! Source: "WITH common_table_expression (Transact-SQL)", guidelines for recursive common table expressions.
 
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::notes::Recursion;
 use crate::sets::constant_null;
 use crate::tree::names_in;

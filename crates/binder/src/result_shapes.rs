@@ -2,14 +2,13 @@
 //!
 //! Source: "EXECUTE (Transact-SQL)", result_sets_definition.
 
+use ir::{ColId, ObjectName, OutputColumn};
 use syntax::ast;
 use types::SqlType;
 
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::ir::{ColId, OutputColumn};
 use crate::kept;
-use crate::names::ObjectName;
 
 impl Binder<'_> {
     /// The columns of each: 208 and 2715 for an object or a type that is not there.

@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use catalog::{ModuleKind, ProcedureDef, TableSpec};
+use ir::*;
 use syntax::ast;
 use types::SqlType;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::kept;
-use crate::names::{Names, ObjectName};
+use crate::names::Names;
 use crate::statements::ProgramBinder;
 use crate::tree::is_default;
 use crate::view::{not_of_temporary, unnamed};

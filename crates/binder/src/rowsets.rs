@@ -2,17 +2,13 @@
 //!
 //! Sources: "STRING_SPLIT (Transact-SQL)", "GENERATE_SERIES (Transact-SQL)", "OPENROWSET BULK (Transact-SQL)".
 
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::functions::constant_i64;
-use crate::ir::*;
-
-/// The name of the system view that OPENROWSET(BULK ..., SINGLE_...) is to whoever fills it. Its arguments: the path, the word,
-/// and the code page, empty where none is said.
-pub const OPENROWSET: &str = "openrowset";
 
 impl Binder<'_> {
     /// A file as one row of one column, BulkColumn.

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use catalog::{ProcedureDef, RefAction, TableDef};
+use ir::*;
 use syntax::ast;
 use types::{Collation, SqlType};
 
 use crate::context::{Binder, Frame, Scope, ScopeColumn, ScopeTable};
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::{Names, ObjectName};
+use crate::names::Names;
 
 /// The expressions of a table's definition, over the slots of a row of all its columns.
 #[derive(Debug, Default)]

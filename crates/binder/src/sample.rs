@@ -5,11 +5,11 @@
 //!
 //! Source: SQL Server's documentation of FROM, "Limiting Result Sets by Using TABLESAMPLE", messages 476 to 498.
 
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 /// A number that an expression of constants stands for.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@
 use syntax::ast;
 use types::SqlType;
 
-use crate::ir::*;
+use ir::*;
 
 /// A column that a name can find.
 #[derive(Debug, Clone)]

@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::grouping::{AggScope, Groups};
-use crate::ir::*;
 
 /// A select list in progress.
 pub(crate) struct Item {

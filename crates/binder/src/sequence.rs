@@ -3,12 +3,11 @@
 //! Promise: a row takes one number of a sequence, however often its expressions ask; they are evaluated in their order. It
 //! stands only where it is plain how many numbers a statement takes ("NEXT VALUE FOR (Transact-SQL)", limitations).
 
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::ObjectName;
 use crate::placing::Placing;
 
 impl Binder<'_> {

@@ -7,20 +7,14 @@ mod explicit;
 
 use std::sync::Arc;
 
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::functions::is_json;
-use crate::ir::*;
 use crate::type_names::system_type;
-
-/// The name of the system view that stands for OPENJSON in [`Rel::System`].
-pub const OPENJSON: &str = "openjson";
-
-/// Likewise OPENXML.
-pub const OPENXML: &str = "openxml";
 
 const LONG_TEXT: SqlType = SqlType::NVarChar(Len::Max);
 

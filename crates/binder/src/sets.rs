@@ -1,11 +1,11 @@
 //! Table value constructors, and UNION, EXCEPT, INTERSECT.
 
+use ir::*;
 use syntax::ast;
 use types::SqlType;
 
 use crate::context::{Binder, Scope};
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 impl Binder<'_> {
     /// A table value constructor. Columns have no names and the common type of their values.

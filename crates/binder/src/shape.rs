@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use catalog::{ColumnSpec, ModuleKind, Place, ProcedureDef, TableDef, TableSpec};
+use ir::{ColId, Query};
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::{ColId, Query};
 use crate::kept;
 use crate::names::Names;
 use crate::notes::{Source, Sources, count_columns};

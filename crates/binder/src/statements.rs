@@ -11,13 +11,13 @@ mod rare;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ir::*;
 use syntax::ast::{self, StatementKind as S};
 use types::{Len, SqlType, Value};
 
 use crate::context::{Binder, Frame};
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::{Names, ObjectName, Settings};
+use crate::names::Names;
 use crate::routine::Returning;
 use crate::tree::has_into;
 use crate::type_names::{named_type, system_type};

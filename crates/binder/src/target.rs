@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use catalog::{Event, TableDef};
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::hints;
 use crate::instead::{Instead, with_locator};
-use crate::ir::*;
 use crate::updatable::Mapped;
 
 /// The rows that an UPDATE or DELETE changes.

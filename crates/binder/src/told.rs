@@ -4,7 +4,7 @@
 //! of SELECT INTO, hear that they may be. Plans go by what is true. Source: "COALESCE (Transact-SQL)"; what
 //! sys.dm_exec_describe_first_result_set says of the others.
 
-use crate::ir::*;
+use ir::*;
 
 /// Is the column of the tree told as one that may be NULL, whatever is known of it?
 pub(crate) fn may_be_null(rel: &Rel, id: ColId) -> bool {

@@ -5,13 +5,12 @@
 use std::sync::Arc;
 
 use catalog::TableDef;
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::ObjectName;
 
 const VERSION: (&str, SqlType) = ("SYS_CHANGE_VERSION", SqlType::BigInt);
 const CONTEXT: (&str, SqlType) = ("SYS_CHANGE_CONTEXT", SqlType::VarBinary(Len::N(128)));

@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use catalog::{Event, Place, TableDef, TriggerDef};
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::names::Names;
 use crate::statements::ProgramBinder;
 

@@ -4,12 +4,13 @@
 //! a column keeps its name.
 
 use catalog::ProcedureDef;
+use ir::ObjectName;
 use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::error::{BindError, Result};
 use crate::kept;
-use crate::names::{AliasType, Names, ObjectName};
+use crate::names::{AliasType, Names};
 
 /// A type as written, and the alias type it was if it was one; 2715, 2716.
 pub(crate) fn named_type(

@@ -7,12 +7,12 @@
 use std::sync::Arc;
 
 use catalog::TableDef;
+use ir::*;
 use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 /// The type of a locator.
 pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(Len::N(1024));

@@ -9,12 +9,12 @@
 use std::sync::Arc;
 
 use catalog::{TableDef, Temporal};
+use ir::*;
 use syntax::ast;
 use types::SqlType;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::notes::Moments;
 
 impl Binder<'_> {

@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use catalog::ProcedureDef;
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::kept;
 
 impl Binder<'_> {

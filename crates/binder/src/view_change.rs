@@ -12,12 +12,12 @@
 use std::sync::Arc;
 
 use catalog::{ProcedureDef, TableDef};
+use ir::*;
 use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::indexed_view::{ViewPart, view_parts};
-use crate::ir::*;
 use crate::kept;
 use crate::names::Names;
 

@@ -5,11 +5,11 @@
 //! none.
 
 use catalog::TableDef;
+use ir::*;
 use types::Collation;
 
 use crate::context::{Binder, ScopeColumn};
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::scope::Source;
 
 impl Binder<'_> {

@@ -2,13 +2,13 @@
 //!
 //! Sources: "SELECT - OVER clause", "SELECT - WINDOW clause", "Analytic functions", "Ranking functions".
 
+use ir::*;
 use syntax::ast;
 use types::SqlType;
 
 use crate::context::{Binder, Clause};
 use crate::error::{BindError, Result};
 use crate::functions::aggregate_func;
-use crate::ir::*;
 
 /// Functions that mean nothing without OVER.
 const WINDOW_ONLY: &[&str] = &[

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use ir::*;
 use syntax::ast;
 use types::SqlType;
 use xml::{Change, External, Query as XQuery, QueryError};
@@ -14,7 +15,6 @@ use xml::{Change, External, Query as XQuery, QueryError};
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::functions::{arity, type_of_text};
-use crate::ir::*;
 use crate::methods::Receiver;
 
 impl Binder<'_> {

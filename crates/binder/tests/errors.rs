@@ -19,7 +19,7 @@ fn errors_have_sql_servers_numbers() {
             Ok(program) => {
                 // What is left for later fails when it is reached.
                 let late = program.body.iter().find_map(|s| match s.kind {
-                    binder::ir::StmtKind::Deferred => s.source.as_ref(),
+                    ir::StmtKind::Deferred => s.source.as_ref(),
                     _ => None,
                 });
                 match late.map(|source| binder::bind_statement(&program, source, &names)) {

@@ -23,13 +23,13 @@ use crate::define::change::writer;
 use crate::define::dependents::Bound;
 use crate::define::security_policy::calls;
 use crate::refusals::{cannot_drop, database_denied, no_object};
-use binder::ObjectName;
-use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
 use catalog::{
     Catalog, CatalogError, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PredicateDef,
     ProcedureDef, PutMode, TableDef, TableSpec, Temporal,
 };
 use executor::{Cx, SqlError, SqlMessage};
+use ir::ObjectName;
+use ir::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
 use planner::Plan;
 use security::{Access, Permission, Target};
 use session_state::is_temporary;

@@ -3,8 +3,8 @@
 //! Promise: an expression of a command runs in the session's transaction, begun when there is none and committed after it
 //! under autocommit; what is told to the client goes through [`Commands::tell_error`] and [`Commands::tell_done`].
 
-use binder::ir::Expr;
 use executor::{Command, Cx, Done, ResultSink, SqlError, SqlMessage};
+use ir::Expr;
 use planner::ExprPlan;
 use session_state::{
     Caller, Halted, Host, Machine, OpenDatabase, SessionEnvironment, SessionState, StatementTxn,

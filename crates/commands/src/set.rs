@@ -11,9 +11,9 @@
 
 use crate::Commands;
 use crate::refusals::no_object;
-use binder::ir::{Expr, SetOption};
 use catalog::{ObjectRef, TableDef};
 use executor::{EnvironmentChange, SqlError, SqlMessage};
+use ir::{Expr, SetOption};
 use session_state::languages::{self, LANGUAGES};
 use std::sync::Arc;
 use types::convert::DateOrder;
@@ -207,11 +207,7 @@ impl Commands<'_> {
         Ok(())
     }
 
-    fn set_identity_insert(
-        &mut self,
-        table: &binder::ObjectName,
-        on: bool,
-    ) -> Result<(), SqlError> {
+    fn set_identity_insert(&mut self, table: &ir::ObjectName, on: bool) -> Result<(), SqlError> {
         let found = if session_state::is_temporary(&table.name) {
             self.state.transaction.private.find(&table.name).cloned()
         } else {

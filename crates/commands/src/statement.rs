@@ -2,8 +2,8 @@
 
 use crate::Commands;
 use crate::refusals::no_database;
-use binder::ir::{Isolation, RaiseError, StmtKind, TranName, WaitFor};
 use executor::{Command, EnvironmentChange, Reach, SqlError, SqlMessage};
+use ir::{Isolation, RaiseError, StmtKind, TranName, WaitFor};
 use security::Permission;
 use session_state::{Halted, check_places, cut, format_message, messages};
 use syntax::ast::AlterServer;

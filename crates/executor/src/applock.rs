@@ -2,8 +2,8 @@
 //!
 //! Knows nothing of procedures: `sp_getapplock` and `sp_releaseapplock` are the interpreter's.
 
-use binder::ir::FuncId;
 use engine::{KeyMode, Txn};
+use ir::FuncId;
 use types::Value;
 
 /// The mode of that name, in any case.

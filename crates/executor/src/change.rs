@@ -12,9 +12,9 @@ use crate::ops::KeyMap;
 use crate::query::{collect, column_meta, for_each_batch};
 use crate::sink::ResultSink;
 use crate::write::{TableWriter, key_columns};
-use binder::ir::{Expr, TableHints, UpdateSet};
 use catalog::TableDef;
 use engine::{InsertHint, TableLock, Use};
+use ir::{Expr, TableHints, UpdateSet};
 use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, OutputPlan, Plan, UpdatePlan};
 use runtime::task::Many;
 use std::sync::Arc;
@@ -205,7 +205,7 @@ pub fn insert_query<'a>(
 /// Writes rows that came from elsewhere (INSERT EXEC): `row` builds the table's columns from each.
 pub fn insert_rows<'a>(
     plan: &'a InsertPlan,
-    row: &[binder::ir::Expr],
+    row: &[ir::Expr],
     rows: &[Vec<Value>],
     hint: &mut InsertHint,
     cx: &mut Cx<'a>,
@@ -229,7 +229,7 @@ pub type NextRow<'n> =
 /// `checked`: CHECK constraints and foreign keys of the table are passed over.
 pub fn insert_stream<'a>(
     plan: &'a InsertPlan,
-    row: &[binder::ir::Expr],
+    row: &[ir::Expr],
     next: &mut NextRow<'_>,
     checked: bool,
     hint: &mut InsertHint,

@@ -10,8 +10,8 @@ use crate::spill::SpillFile;
 use crate::subquery::Kept;
 use crate::warnings::Warnings;
 use crate::workspace::Workspace;
-use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::TableDef;
+use ir::{FuncId, SysVar, SystemView};
 use planner::SubPlan;
 use session_table::PrivateTables;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub trait Environment {
         Err(SqlError::unsupported("a user-defined function here"))
     }
     /// A user-defined function by its name.
-    fn function(&self, name: &binder::ObjectName) -> Option<std::sync::Arc<catalog::ProcedureDef>> {
+    fn function(&self, name: &ir::ObjectName) -> Option<std::sync::Arc<catalog::ProcedureDef>> {
         let _ = name;
         None
     }

@@ -9,7 +9,7 @@ use crate::integer;
 use crate::message::SqlError;
 use crate::subquery;
 use crate::warnings::Warnings;
-use binder::ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind};
+use ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind};
 use std::cmp::Ordering;
 use std::ops::Deref;
 use types::{Decimal, SqlType, TypeError, Value, arith, compare, convert};

@@ -1,6 +1,6 @@
 //! Scalar functions.
 //!
-//! Promise: arguments come with the types that `binder::ir::FuncId` lists; NULL in gives NULL out unless a
+//! Promise: arguments come with the types that `ir::FuncId` lists; NULL in gives NULL out unless a
 //! function says otherwise. What depends on the catalog or the session goes through [`crate::Environment`].
 
 mod bits;
@@ -18,7 +18,7 @@ pub(crate) mod zones;
 use crate::cx::Cx;
 use crate::eval::eval;
 use crate::message::SqlError;
-use binder::ir::{Expr, FuncId};
+use ir::{Expr, FuncId};
 use types::{SqlType, Value, convert, datetime};
 
 pub(crate) use number::real;

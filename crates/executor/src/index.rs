@@ -106,7 +106,7 @@ fn lost(table: &TableDef, index: &IndexDef) -> SqlError {
 
 /// Whether a row has an entry in an index: its filter holds.
 pub(crate) fn has_entry(
-    filter: Option<&binder::ir::Expr>,
+    filter: Option<&ir::Expr>,
     values: &[Value],
     cx: &mut Cx<'_>,
 ) -> Result<bool, SqlError> {

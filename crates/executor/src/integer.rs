@@ -10,7 +10,7 @@
 use crate::cx::Cx;
 use crate::eval::{eval, forgiven};
 use crate::message::SqlError;
-use binder::ir::{ArithOp, CastMode, Expr, ExprKind};
+use ir::{ArithOp, CastMode, Expr, ExprKind};
 use types::{SqlType, TypeError, Value, arith};
 
 /// A type whose values are whole numbers and nothing else.

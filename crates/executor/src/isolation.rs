@@ -11,8 +11,8 @@
 //! Source: "Transactions with memory-optimized tables" of SQL Server's documentation.
 
 use crate::message::SqlError;
-use binder::ir::TableHints;
 use engine::Isolation;
+use ir::TableHints;
 
 /// Who reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -14,7 +14,7 @@ use crate::ops::{KeyMap, percentage, row_count};
 use crate::query::for_each_batch;
 use crate::sink::ResultSink;
 use crate::write::TableWriter;
-use binder::ir::{Expr, MergeAction, MergeClause, MergeWhen};
+use ir::{Expr, MergeAction, MergeClause, MergeWhen};
 use planner::{BlockPlan, MergePlan};
 use runtime::task::Many;
 use types::Value;

@@ -6,14 +6,14 @@
 use crate::functions::json::{container, not_scalar, too_long};
 use crate::message::SqlError;
 use crate::serialize::from_base64;
-use binder::ir::SystemView;
+use ir::SystemView;
 use json::{Kind, Node, Path};
 use runtime::task::Breath;
 use types::{Len, SqlType, Value, collation, convert};
 
 /// Whether the view is OPENJSON.
 pub(crate) fn is_openjson(view: &SystemView) -> bool {
-    view.name == binder::OPENJSON
+    view.name == ir::OPENJSON
 }
 
 /// Its rows; none for NULL.

@@ -6,7 +6,7 @@
 
 use crate::cx::Environment;
 use crate::message::SqlError;
-use binder::ir::SystemView;
+use ir::SystemView;
 use std::sync::Arc;
 use types::{Len, SqlType, Value, convert};
 use xml::{Document, Item, NodeRef, Query, QueryError};
@@ -24,7 +24,7 @@ pub struct PreparedXml {
 
 /// Whether the view is OPENXML.
 pub(crate) fn is_openxml(view: &SystemView) -> bool {
-    view.name == binder::OPENXML
+    view.name == ir::OPENXML
 }
 
 /// Its rows.

@@ -17,9 +17,9 @@ use crate::message::SqlError;
 use crate::setter::{Bench, Setter};
 use crate::spot::{LOOKS_MAX, Spot, keys_stay};
 use crate::write::TableWriter;
-use binder::ir::{Expr, TableHints, UpdateSet};
 use catalog::TableDef;
 use engine::{Looked, Use};
+use ir::{Expr, TableHints, UpdateSet};
 use planner::{DeletePlan, Op, Plan, UpdatePlan};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use crate::eval::eval;
 use crate::message::SqlError;
 use crate::ops;
 use crate::sink::{ColumnMeta, ResultSink};
-use binder::ir::{Expr, OutputColumn, VarId};
+use ir::{Expr, OutputColumn, VarId};
 use planner::{Plan, SubPlan};
 use runtime::task::Many;
 use types::Value;

@@ -159,7 +159,7 @@ fn fill(table: &Arc<TableDef>, index_id: i32, cx: &mut Cx<'_>) -> Result<(), Sql
     needed.extend(&index.stored);
     if let Some(filter) = filter {
         filter.walk(&mut |e| {
-            if let binder::ir::ExprKind::Slot(i) = e.kind {
+            if let ir::ExprKind::Slot(i) = e.kind {
                 needed.push(i as usize);
             }
         });

@@ -8,7 +8,7 @@ mod json;
 mod xml;
 
 use crate::message::SqlError;
-use binder::ir::{Nesting, SerializeSpec};
+use ir::{Nesting, SerializeSpec};
 use types::{SqlType, Value, format};
 
 pub(crate) use json::scalar as json_scalar;

@@ -9,8 +9,8 @@ use crate::eval::{eval, qualified};
 use crate::message::SqlError;
 use crate::spot::Spot;
 use crate::write::{Known, TableWriter, null_error};
-use binder::ir::UpdateSet;
 use catalog::TableDef;
+use ir::UpdateSet;
 use types::{RowLayout, Value};
 
 /// The items of SET, made ready for a table.

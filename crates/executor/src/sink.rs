@@ -33,7 +33,7 @@ pub struct ColumnMeta {
     /// It was added by the server (browse mode) and is not to be shown.
     pub hidden: bool,
     /// The column of a table behind it, where more is told of that than its type.
-    pub base: Option<Arc<binder::ir::BaseColumn>>,
+    pub base: Option<Arc<ir::BaseColumn>>,
 }
 
 impl ColumnMeta {

@@ -8,7 +8,7 @@ use crate::eval::{eval as eval_expr, order, satisfies};
 use crate::key_index::{KeyIndex, hash_of};
 use crate::message::SqlError;
 use crate::ops::{self, KeyEncoder};
-use binder::ir::{CompareOp, SubPlanId, SubqueryKind};
+use ir::{CompareOp, SubPlanId, SubqueryKind};
 use std::cmp::Ordering;
 use types::{SqlType, Value};
 

@@ -117,7 +117,7 @@ impl Upkeep {
             needed.extend(&index.stored);
             if let Some(filter) = &rules.filters[writer.at] {
                 filter.walk(&mut |e| {
-                    if let binder::ir::ExprKind::Slot(i) = e.kind {
+                    if let ir::ExprKind::Slot(i) = e.kind {
                         needed.push(i as usize);
                     }
                 });

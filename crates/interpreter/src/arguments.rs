@@ -71,7 +71,7 @@ pub(crate) fn bind_arguments(
 /// A parameter's default. One that is a date by the session's settings is kept as its text.
 pub(crate) fn default_of(
     value: &Value,
-    param: &binder::ir::ProcParam,
+    param: &ir::ProcParam,
     options: &SetOptions,
 ) -> Result<Value, SqlError> {
     match value {
@@ -83,11 +83,7 @@ pub(crate) fn default_of(
 }
 
 /// A table-valued parameter takes rows of its own type, or none.
-fn check_table(
-    code: &Code,
-    param: &binder::ir::ProcParam,
-    arg: Option<&Argument>,
-) -> Result<(), SqlError> {
+fn check_table(code: &Code, param: &ir::ProcParam, arg: Option<&Argument>) -> Result<(), SqlError> {
     let Some(arg) = arg else { return Ok(()) };
     match (&arg.table, &arg.value) {
         (Some(table), _) => {
@@ -104,7 +100,7 @@ fn check_table(
 }
 
 /// 206.
-pub(crate) fn clash(code: &Code, param: &binder::ir::ProcParam, given: &str) -> SqlError {
+pub(crate) fn clash(code: &Code, param: &ir::ProcParam, given: &str) -> SqlError {
     let procedure = code.name.as_deref().unwrap_or("");
     SqlError::new(
         206,

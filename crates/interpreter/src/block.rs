@@ -2,7 +2,6 @@
 //!
 //! Source: "Atomic Blocks in Native Procedures".
 
-use binder::ir;
 use session_state::languages::{self, LANGUAGES};
 use session_state::{SWITCHES, SetOptions};
 use types::convert::DateOrder;

@@ -21,11 +21,11 @@ mod source;
 pub use client::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
 
 use crate::vm::Vm;
-use binder::ObjectName;
-use binder::ir::{Expr, ExprKind, OutputColumn, StmtKind};
 use catalog::{ObjectRef, TableDef};
 use engine::InsertHint;
 use executor::{ResultSink, SqlError};
+use ir::ObjectName;
+use ir::{Expr, ExprKind, OutputColumn, StmtKind};
 use planner::{InsertPlan, InsertSource};
 use session_state::Halted;
 use session_state::SessionNames;
@@ -167,7 +167,7 @@ impl Vm<'_> {
             self.commands().check_alter(&insert.table)?;
         }
         if !rules.fires_triggers {
-            let stands_in = |fires: &binder::ir::Fires| fires.instead.is_some();
+            let stands_in = |fires: &ir::Fires| fires.instead.is_some();
             if insert.table.is_private() && insert.fires.as_deref().is_some_and(stands_in) {
                 return Err(SqlError::unsupported(format!(
                     "{into} without FIRE_TRIGGERS into a view with an INSTEAD OF trigger"

@@ -378,12 +378,7 @@ impl Vm<'_> {
     }
 
     /// The same where the name's database is the session's.
-    fn remote_here(
-        &mut self,
-        name: &binder::ObjectName,
-        params: &[RpcParam],
-        first: usize,
-    ) -> Called {
+    fn remote_here(&mut self, name: &ir::ObjectName, params: &[RpcParam], first: usize) -> Called {
         if let Some(definition) = self.find_procedure(None, name) {
             if self.state.identity.is_limited() {
                 self.commands().check_execute(&definition, 0).map_err(throw)?;
@@ -410,7 +405,7 @@ impl Vm<'_> {
     /// A built-in procedure: its arguments are the variables of a caller that is not there.
     fn remote_builtin(
         &mut self,
-        name: &binder::ObjectName,
+        name: &ir::ObjectName,
         params: &[RpcParam],
         first: usize,
     ) -> Called {

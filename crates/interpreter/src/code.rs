@@ -10,7 +10,6 @@
 use crate::block::Atomic;
 use crate::compiled::MachineCode;
 use crate::op::{Op, Pc, Reg};
-use binder::ir;
 use catalog::TableDef;
 use commands::RunsAs;
 use executor::SqlError;

@@ -10,7 +10,7 @@ mod values;
 use crate::block::Atomic;
 use crate::code::{Code, Handler, Span};
 use crate::op::{Op, Pc, Reg};
-use binder::ir::{Condition, Expr, ExprKind, LabelId, Program, Stmt, StmtKind};
+use ir::{Condition, Expr, ExprKind, LabelId, Program, Stmt, StmtKind};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -300,7 +300,7 @@ fn resets_itself(condition: &Condition) -> bool {
 mod tests {
     use super::*;
     use crate::op::When;
-    use binder::ir::{self, ArithOp, CompareOp, VarId};
+    use ir::{ArithOp, CompareOp, VarId};
 
     fn expr(kind: ExprKind, ty: SqlType) -> Expr {
         Expr { kind, ty, nullable: true }
@@ -382,10 +382,10 @@ mod tests {
         fn version(&self) -> u64 {
             1
         }
-        fn table(&self, _: &binder::ObjectName) -> Option<Arc<catalog::TableDef>> {
+        fn table(&self, _: &ir::ObjectName) -> Option<Arc<catalog::TableDef>> {
             None
         }
-        fn system_view(&self, _: &binder::ObjectName) -> Option<Arc<ir::SystemView>> {
+        fn system_view(&self, _: &ir::ObjectName) -> Option<Arc<ir::SystemView>> {
             None
         }
         fn database(&self) -> String {

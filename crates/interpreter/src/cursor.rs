@@ -14,9 +14,9 @@ mod served;
 
 use crate::code::Code;
 use crate::vm::Vm;
-use binder::ir::{CursorDef, CursorKind, CursorRef, CursorStmt, FetchDirection, VarId};
 use commands::Argument;
 use executor::{Command, SqlError, column_meta};
+use ir::{CursorDef, CursorKind, CursorRef, CursorStmt, FetchDirection, VarId};
 use planner::Plan;
 use runtime::task::Many;
 use session_state::Halted;

@@ -3,9 +3,9 @@
 
 use crate::code::Code;
 use crate::vm::Vm;
-use binder::ir::{OutputColumn, ProcRef, StmtKind};
 use commands::Argument;
 use executor::{ColumnMeta, Command, SqlError};
+use ir::{OutputColumn, ProcRef, StmtKind};
 use types::{Len, SqlType, Value};
 
 pub(crate) const NAME: SqlType = SqlType::NVarChar(Len::N(128));

@@ -3,8 +3,8 @@
 use crate::code::Code;
 use crate::plan::Called;
 use crate::vm::Vm;
-use binder::ir::StmtKind;
 use commands::Site;
+use ir::StmtKind;
 use session_state::Halted;
 use types::Value;
 

@@ -3,15 +3,15 @@
 //!
 //! Promises: the session goes there and comes home, so names, rights and triggers are those of that database; an open
 //! transaction goes along (`session_state`'s branches). What a change reads of the database where it stands, and what it
-//! asks of it, is of there (`binder::ir::There`).
+//! asks of it, is of there (`ir::There`).
 
 use crate::code::Code;
 use crate::plan::{Body, CodeState, Planned, ThereBody};
 use crate::statement::Outcome;
 use crate::vm::Vm;
-use binder::ddl::Ddl;
-use binder::ir::{StmtKind, There};
 use executor::{Command, SqlError};
+use ir::ddl::Ddl;
+use ir::{StmtKind, There};
 use planner::InsertSource;
 use session_state::{Halted, NamesVersion};
 use syntax::ast::ObjectName;
@@ -45,7 +45,7 @@ impl Vm<'_> {
             wide.push(self.evaluate(plan, frame)?);
         }
         if let StmtKind::Insert(insert) = &there.bound.change
-            && let binder::ir::InsertSource::Exec { exec, columns, .. } = &insert.source
+            && let ir::InsertSource::Exec { exec, columns, .. } = &insert.source
         {
             let (exec, columns, table) = (exec.clone(), columns.clone(), insert.table.clone());
             return self.in_one_statement(|vm| {
@@ -133,7 +133,7 @@ impl Vm<'_> {
                 && let Ddl::Drop(drop) = &**ddl
             {
                 let gone = |name: &ObjectName| {
-                    commands::cannot_drop("table", &binder::ObjectName::from(name).to_string())
+                    commands::cannot_drop("table", &ir::ObjectName::from(name).to_string())
                 };
                 if let Some(name) = drop.names.first().filter(|_| !drop.if_exists) {
                     return Err(gone(name).into());

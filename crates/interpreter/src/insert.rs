@@ -8,10 +8,10 @@
 //! value is written by the short way; a run never covers a patched column.
 
 use crate::whole::Whole;
-use binder::ir::{CastMode, Expr, ExprKind, FuncId};
 use catalog::TableDef;
 use engine::{Durability, EngineError, InsertHint, RowImage, Txn, Use};
 use executor::{Cx, RUN_BYTES_MIN, SqlError};
+use ir::{CastMode, Expr, ExprKind, FuncId};
 use planner::{InsertPlan, InsertSource};
 use std::sync::Arc;
 use types::{SqlType, Value, datetime, key};

@@ -8,8 +8,8 @@ use crate::plan::CodeState;
 use crate::plan_cache::SessionPlan;
 use crate::programs::Programs;
 use crate::vm::Vm;
-use binder::ir::CursorRef;
 use executor::SqlError;
+use ir::CursorRef;
 use session_state::{Caller, EvictedPlans, Halt, Halted, Host, Machine, SessionState};
 use types::Value;
 

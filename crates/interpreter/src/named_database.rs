@@ -1,7 +1,7 @@
 //! Which database a definition of a table names; knows nothing of sessions.
 
-use binder::ddl::Ddl;
-use binder::ir::{Stmt, StmtKind};
+use ir::ddl::Ddl;
+use ir::{Stmt, StmtKind};
 use syntax::ast::{DropKind, ObjectName, StatementKind};
 
 /// The database that a definition of a table names; None: none, or several, or the table is a temporary one.

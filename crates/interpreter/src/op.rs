@@ -2,7 +2,7 @@
 //!
 //! Invariant: an instruction has at most 16 bytes, so that it is read whole from one line of the cache.
 
-use binder::ir::CompareOp;
+use ir::CompareOp;
 use std::cmp::Ordering;
 
 /// A place in the frame.

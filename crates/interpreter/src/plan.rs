@@ -7,10 +7,10 @@ use crate::figures::Meter;
 use crate::insert::FastInsert;
 use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
-use binder::ir::{self, QueryHints, StmtKind, There, VarId};
 use catalog::ProcedureDef;
 use commands::Watch;
 use executor::{Kept, PointChange, PointMerge};
+use ir::{QueryHints, StmtKind, There, VarId};
 use planner::{
     DeletePlan, ExprPlan, InsertPlan, InsertSource, Known, MergePlan, SelectPlan, UpdatePlan,
 };
@@ -228,8 +228,8 @@ pub(crate) fn hints(kind: &StmtKind) -> Option<&QueryHints> {
     Some(match kind {
         StmtKind::Select(select) => &select.query.hints,
         StmtKind::Insert(insert) => match &insert.source {
-            binder::ir::InsertSource::Query { query, .. } => &query.hints,
-            binder::ir::InsertSource::Changed(from) => return hints(&from.change),
+            ir::InsertSource::Query { query, .. } => &query.hints,
+            ir::InsertSource::Changed(from) => return hints(&from.change),
             _ => return None,
         },
         StmtKind::Update(update) => &update.query.hints,

@@ -15,8 +15,8 @@
 use crate::cache::Setting;
 use crate::code::Code;
 use crate::figures::{Cells, Meter, StatementFigures};
-use binder::ir::StmtKind;
 use catalog::Catalog;
+use ir::StmtKind;
 use parking_lot::Mutex;
 use runtime::task::NoSuspend;
 use std::collections::{HashMap, VecDeque};
@@ -224,7 +224,7 @@ impl CachedPlan {
     }
 
     /// First and last character of a statement, in bytes of UTF-16 of the text as clients see it.
-    pub(crate) fn place_of(&self, stmt: &binder::ir::Stmt) -> Option<(i32, i32)> {
+    pub(crate) fn place_of(&self, stmt: &ir::Stmt) -> Option<(i32, i32)> {
         let text = &*self.code.program.text;
         let (start, end) = (stmt.span.start as usize, stmt.span.end as usize);
         // Declarations come first, in parentheses.
@@ -274,7 +274,7 @@ impl CachedPlan {
 }
 
 /// Whether a statement is one of those that SQL Server keeps statistics of.
-fn is_query(statement: &binder::ir::Stmt) -> bool {
+fn is_query(statement: &ir::Stmt) -> bool {
     use StatementKind::{Delete, Insert, Select, Update};
     match &statement.kind {
         StmtKind::Select(_)

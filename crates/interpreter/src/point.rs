@@ -1,9 +1,9 @@
 //! The point read: `SELECT @v = c FROM t WHERE key = @k`, one look-up and one decoded column; also to a client.
 
 use crate::whole::Whole;
-use binder::ir::{Expr, ExprKind, VarId};
 use catalog::TableDef;
 use executor::{ColumnMeta, Cx, ResultSink, SqlError};
+use ir::{Expr, ExprKind, VarId};
 use planner::{Node, Op, Scan, SelectPlan, SelectTarget};
 use std::sync::Arc;
 use types::{SqlType, Value, key};
@@ -61,7 +61,7 @@ impl FastPoint {
         let parts = scan.table.key_layout.parts();
         let range = scan.range.as_ref()?;
         let hints = &scan.hints;
-        let hinted = *hints != binder::ir::TableHints::default();
+        let hinted = *hints != ir::TableHints::default();
         let special = scan.index.is_some()
             || scan.table.has_uniquifier()
             || scan.locator

@@ -7,8 +7,8 @@
 use crate::programs::Session;
 use crate::rpc::{BeginNext, TransactionRequest};
 use crate::vm::Vm;
-use binder::ir::Isolation;
 use executor::{EnvironmentChange, Reach, ResultSink, SqlError};
+use ir::Isolation;
 use session_state::Host;
 use session_state::InputKind;
 use session_state::descriptor;

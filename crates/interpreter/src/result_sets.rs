@@ -5,8 +5,8 @@
 //! for another number of columns, 11538 for types without a conversion, 11553 for a NULL in a NOT NULL column
 //! (learn.microsoft.com/sql/t-sql/language-elements/execute-transact-sql).
 
-use binder::ir::OutputColumn;
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlError, SqlMessage};
+use ir::OutputColumn;
 use types::{SqlType, Value, convert};
 
 /// Stands between a callee and its caller's sink.

@@ -14,7 +14,7 @@ use crate::code::Code;
 use crate::plan::CodeState;
 use crate::plan_cache::{Key, SessionPlan, What};
 use crate::vm::Vm;
-use binder::ir::ExprKind;
+use ir::ExprKind;
 use std::fmt::Write;
 use std::sync::Arc;
 use syntax::LexOptions;

@@ -6,8 +6,8 @@ use crate::named_database;
 use crate::plan::{self, Body, Called, CodeState, Planned, ThereBody, Version, hints, recompiles};
 use crate::textsize::Cut;
 use crate::vm::Vm;
-use binder::ir::{OutputColumn, StmtKind, UpdateSet};
 use executor::{Command, Cx, SqlError, SqlMessage};
+use ir::{OutputColumn, StmtKind, UpdateSet};
 use planner::{ChangePlan, InsertSource, Known, SelectTarget};
 use session_state::Halted;
 use session_state::SessionEnvironment;
@@ -224,7 +224,7 @@ impl Vm<'_> {
         let kind = self.bound(code, index)?;
         let output = match &kind {
             StmtKind::Select(select) => {
-                let client = matches!(select.target, binder::ir::SelectTarget::Client);
+                let client = matches!(select.target, ir::SelectTarget::Client);
                 return Ok(client.then(|| select.query.output.clone()));
             }
             StmtKind::Insert(insert) => &insert.output,
@@ -233,7 +233,7 @@ impl Vm<'_> {
             StmtKind::Merge(merge) => &merge.output,
             _ => return Ok(None),
         };
-        let told = output.as_ref().and_then(binder::ir::Output::told);
+        let told = output.as_ref().and_then(ir::Output::told);
         Ok(told.map(|told| told.iter().map(|(column, _)| column.clone()).collect()))
     }
 
@@ -617,7 +617,7 @@ impl Vm<'_> {
     pub(crate) fn insert_gathered(
         &mut self,
         insert: &planner::InsertPlan,
-        row: &[binder::ir::Expr],
+        row: &[ir::Expr],
         rows: &[Vec<Value>],
         hint: &mut engine::InsertHint,
         frame: &mut [Value],

@@ -2,8 +2,8 @@
 
 use crate::code::Code;
 use crate::vm::Vm;
-use binder::ObjectName;
 use commands::Argument;
+use ir::ObjectName;
 use session_state::Halted;
 use types::Value;
 

@@ -8,10 +8,10 @@ use crate::code::Code;
 use crate::describe::{LONG_NAME, NAME, TYPE_NAME, argument, bit, columns, facts, user_type};
 use crate::vm::Vm;
 use binder::UNDECLARED;
-use binder::ir::{Exec, Expr, ExprKind, InsertSource, ProcRef, Rel, StmtKind, UpdateSet};
 use catalog::{ModuleKind, ProcedureDef};
 use commands::Argument;
 use executor::{Command, SqlError};
+use ir::{Exec, Expr, ExprKind, InsertSource, ProcRef, Rel, StmtKind, UpdateSet};
 use syntax::ast::StatementKind;
 use types::{SqlType, Value};
 

@@ -384,7 +384,7 @@ impl Vm<'_> {
         match code.ops[pc as usize] {
             Op::InsertCommit { .. } => true,
             Op::Statement { index } => {
-                use binder::ir::StmtKind;
+                use ir::StmtKind;
                 let statement = &code.statements[index as usize];
                 let defines = matches!(statement.kind, StmtKind::Ddl(_))
                     || statement.source.as_deref().is_some_and(|source| {

@@ -2,8 +2,8 @@
 //!
 //! Promise: evaluation allocates nothing; overflow is 8115, NULL is `None`.
 
-use binder::ir::{ArithOp, CastMode, Expr, ExprKind};
 use executor::SqlError;
+use ir::{ArithOp, CastMode, Expr, ExprKind};
 use types::{SqlType, TypeError, Value};
 
 /// A result beyond its type. Small, so that the way without one stays in registers.
@@ -94,7 +94,7 @@ impl Whole {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use binder::ir::VarId;
+    use ir::VarId;
 
     fn expr(kind: ExprKind, ty: SqlType) -> Expr {
         Expr { kind, ty, nullable: true }

@@ -5,8 +5,8 @@ mod fixture;
 
 use std::time::Instant;
 
-use binder::ir::StmtKind;
 use fixture::Fixture;
+use ir::StmtKind;
 
 const ROUNDS: u32 = 20_000;
 

@@ -1,8 +1,8 @@
 //! How a table is read: by a range of its clustered key or of an index where the predicates give its leading columns,
 //! by an index alone that has all columns needed, else whole.
 
-use binder::ir::*;
 use catalog::TableDef;
+use ir::*;
 use types::{Len, SqlType, Value, compare};
 
 use crate::columns::*;

@@ -1,6 +1,6 @@
 //! Columns of trees and expressions: which are read, of what type, which are constant.
 
-use binder::ir::*;
+use ir::*;
 use types::{SqlType, Value};
 
 use crate::fold::fold;

@@ -10,7 +10,7 @@
 //! a = b and a < 5                           -->  ... and b < 5
 //! ```
 
-use binder::ir::*;
+use ir::*;
 
 use crate::columns::is_movable;
 use crate::fold::{all_of, conjuncts};

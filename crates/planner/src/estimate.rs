@@ -11,8 +11,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use binder::ir::*;
 use catalog::TableDef;
+use ir::*;
 use types::{SqlType, Value, convert};
 
 use crate::fold::{conjuncts, fold};

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use binder::ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind, FuncId};
+use ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind, FuncId};
 use types::{SqlType, Value, arith, compare, convert, datetime};
 
 /// Folds bottom-up, subqueries' own expressions included.

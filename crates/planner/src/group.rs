@@ -1,6 +1,6 @@
 //! Groupings and window functions.
 
-use binder::ir::*;
+use ir::*;
 use types::SqlType;
 
 use crate::columns::*;

@@ -5,7 +5,7 @@
 //! hash join when there is any equality; nested loops over a kept right side otherwise. Semi and anti joins come from IN
 //! and EXISTS.
 
-use binder::ir::*;
+use ir::*;
 use types::SqlType;
 
 use crate::access::reach;

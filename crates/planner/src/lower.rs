@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use binder::ir::*;
+use ir::*;
 use runtime::task::Breath;
 use types::SqlType;
 

@@ -4,7 +4,7 @@
 //! Promise: keys are in the order in which both sides' rows come, NULLs first where it ascends. Equalities that are not
 //! part of that order are asked of each pair.
 
-use binder::ir::*;
+use ir::*;
 
 use crate::cost;
 use crate::join::{combine, equality, of_one_form};

@@ -3,7 +3,7 @@
 //! A list of tables after FROM, with its equalities in WHERE, says nothing about order; joined as written it may pass
 //! through products of many tables. The written order is kept unless it has such a product and another has fewer.
 
-use binder::ir::*;
+use ir::*;
 
 use crate::derive::{derived, factored};
 use crate::fold::fold;

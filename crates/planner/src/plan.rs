@@ -1,21 +1,21 @@
 //! Physical plans: how a query is answered, operator by operator.
 //!
-//! Rows are positional. An operator's expressions read its input row by [`binder::ir::ExprKind::Slot`];
+//! Rows are positional. An operator's expressions read its input row by [`ir::ExprKind::Slot`];
 //! a join's row is the left row followed by the right row (semi and anti joins: the left row alone).
 //! Correlation goes through one array of parameters per statement ([`Plan::param_count`]): whoever
 //! opens a correlated inner plan first evaluates its `binds` in the outer row and stores them; inner
-//! expressions read them by [`binder::ir::ExprKind::Param`], at any depth.
+//! expressions read them by [`ir::ExprKind::Param`], at any depth.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use binder::ObjectName;
-use binder::ir::{
+use catalog::TableDef;
+use ir::ObjectName;
+use ir::{
     AggFunc, Expr, Fires, Joining, MergeAction, MergeClause, OutputColumn, ParamId, Sample,
     SerializeSpec, SetOp, SortKey, SystemView, TableFunc, TableHints, UpdateSet, VarId,
     WindowFrame, WindowFunc,
 };
-use catalog::TableDef;
 use types::SqlType;
 
 use crate::show::Measured;
@@ -121,7 +121,7 @@ pub enum Op {
         group: Vec<Expr>,
         aggs: Vec<Agg>,
         scalar: bool,
-        /// See [`binder::ir::GroupingSets`]; hash only.
+        /// See [`ir::GroupingSets`]; hash only.
         sets: Option<Vec<u64>>,
         strategy: AggStrategy,
         /// The slot that says for how many rows a row stands (see `Fold`).
@@ -467,7 +467,7 @@ pub struct SelectPlan {
     pub target: SelectTarget,
 }
 
-/// Where rows go; see [`binder::ir::SelectTarget`]. Expressions read the root's slots.
+/// Where rows go; see [`ir::SelectTarget`]. Expressions read the root's slots.
 #[derive(Debug, Clone)]
 pub enum SelectTarget {
     Client,
@@ -510,7 +510,7 @@ pub enum InsertSource {
     /// `row` reads the root's slots.
     Query { plan: Plan, row: Vec<Expr> },
     /// `row` reads the result row of the procedure, whose columns have been converted to `columns`.
-    Exec { exec: Box<binder::ir::Exec>, columns: Vec<OutputColumn>, row: Vec<Expr> },
+    Exec { exec: Box<ir::Exec>, columns: Vec<OutputColumn>, row: Vec<Expr> },
     /// The rows that another change puts out.
     Changed(Box<ChangedRows>),
 }
@@ -655,7 +655,7 @@ pub struct OutputReader {
 impl OutputPlan {
     /// What the client gets, if it gets anything.
     pub fn told(&self) -> Option<&[(OutputColumn, Expr)]> {
-        binder::ir::told(&self.columns, self.into.is_some(), &self.also)
+        ir::told(&self.columns, self.into.is_some(), &self.also)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use binder::ir::{Expr, WindowFunc};
+use ir::{Expr, WindowFunc};
 
 use crate::plan::*;
 
@@ -31,7 +31,7 @@ impl Display for ExprPlan {
     }
 }
 
-fn bindings(f: &mut fmt::Formatter<'_>, binds: &[(binder::ir::ParamId, Expr)]) -> fmt::Result {
+fn bindings(f: &mut fmt::Formatter<'_>, binds: &[(ir::ParamId, Expr)]) -> fmt::Result {
     for (param, e) in binds {
         write!(f, " ?{}={e}", param.0)?;
     }

@@ -6,7 +6,7 @@
 //!
 //! Promise: the same rows in any order; outer joins, semijoins and whatever else is not an inner join stay whole parts.
 
-use binder::ir::*;
+use ir::*;
 
 use crate::cost;
 use crate::fold::{conjuncts, fold};

@@ -15,8 +15,8 @@ mod xml;
 
 use crate::cost::{self, Cost};
 use crate::plan::*;
-use binder::ir::{Expr, ExprKind, SetOp, SortKey, WindowFunc};
 use catalog::TableDef;
+use ir::{Expr, ExprKind, SetOp, SortKey, WindowFunc};
 use std::collections::HashMap;
 use types::SqlType;
 
@@ -240,7 +240,7 @@ impl<'a> Show<'a> {
 
     /// UPDATE.
     pub fn update(&mut self, update: &'a UpdatePlan) -> Step {
-        use binder::ir::UpdateSet;
+        use ir::UpdateSet;
         self.subplans = &update.source.subplans;
         let (step, slots) = self.node(&update.source.root, 1.0);
         let names = self.columns_of(&update.table);
@@ -328,8 +328,8 @@ impl<'a> Show<'a> {
     }
 
     /// What is bound to parameters of an inner side, which from here on are shown as that.
-    fn bound(&mut self, binds: &'a [(binder::ir::ParamId, Expr)], slots: &[String]) -> Vec<String> {
-        let one = |(param, expr): &'a (binder::ir::ParamId, Expr)| {
+    fn bound(&mut self, binds: &'a [(ir::ParamId, Expr)], slots: &[String]) -> Vec<String> {
+        let one = |(param, expr): &'a (ir::ParamId, Expr)| {
             let text = self.scalar(expr, slots);
             self.params.insert(param.0, text.clone());
             text

@@ -16,7 +16,7 @@
 //! Invariant: the plan's meaning is the same with and without. The weight is one more slot in the middle of joined
 //! rows; every slot behind it moves up by one, in all expressions between the fold and the grouping.
 
-use binder::ir::{Expr, ExprKind, PREFER_PARALLEL};
+use ir::{Expr, ExprKind, PREFER_PARALLEL};
 use types::{SqlType, Value};
 
 use crate::plan::*;

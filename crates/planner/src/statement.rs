@@ -1,6 +1,6 @@
 //! Whole statements: the query planned, and the statement's own expressions put over its slots.
 
-use binder::ir::{self, ColId, Expr, Query};
+use ir::{ColId, Expr, Query};
 
 use crate::columns::*;
 use crate::estimate::{Facts, Known};

@@ -8,7 +8,7 @@
 //!
 //! Both are true wherever what they come from is, and no more is promised: the method is still asked.
 
-use binder::ir::*;
+use ir::*;
 use types::clr::{MethodId, Tells};
 use types::{SqlType, Value};
 

@@ -10,7 +10,7 @@
 //! or doubled, and an outer row without a partner sees what an aggregate says of no rows. Only subqueries whose outer
 //! columns all stand in equalities are taken; where outer rows are few and the inner ones can be sought, they stay.
 
-use binder::ir::*;
+use ir::*;
 use types::Value;
 
 use crate::access::reach;

@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use binder::ir::{self, ColId, Expr, ExprKind, Get, Query, Rel, StmtKind};
 use catalog::TableDef;
+use ir::{ColId, Expr, ExprKind, Get, Query, Rel, StmtKind};
 
 use crate::access::{given, ways};
 use crate::fold::conjuncts;

@@ -8,9 +8,9 @@ use crate::options::{ANSI_WARNINGS, ARITHABORT, ARITHIGNORE, SetOptions};
 use crate::principal_functions::principal_function;
 use crate::state::{Client, Firing, SessionState};
 use crate::visibility::{asks_by_session, own_rows_by};
-use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::TableDef;
 use executor::{Environment, SqlError};
+use ir::{FuncId, SysVar, SystemView};
 use security::{Permission, Target};
 use session_table::PrivateTables;
 use types::{Decimal, SqlType, Value, convert};
@@ -164,9 +164,9 @@ impl Environment for SessionEnvironment<'_> {
             CurrentOf => {
                 let number = |i: usize| args.get(i).and_then(Value::as_i64).unwrap_or(-1) as i32;
                 let cursor = match u16::try_from(number(2)) {
-                    Ok(slot) => binder::ir::CursorRef::Variable(slot),
-                    Err(_) if number(1) == 2 => binder::ir::CursorRef::Fetched,
-                    Err(_) => binder::ir::CursorRef::Name {
+                    Ok(slot) => ir::CursorRef::Variable(slot),
+                    Err(_) if number(1) == 2 => ir::CursorRef::Fetched,
+                    Err(_) => ir::CursorRef::Name {
                         name: text(0).unwrap_or("").to_string(),
                         global: number(1) == 1,
                     },
@@ -390,7 +390,7 @@ impl Environment for SessionEnvironment<'_> {
             let text = |i: usize| args.get(i).and_then(Value::as_str).unwrap_or("");
             return Ok(self.machine.described_rows(self.state, self.host, text(0), text(1)));
         }
-        if view.name == binder::OPENROWSET {
+        if view.name == ir::OPENROWSET {
             return crate::bulk_rowset::rows(self.state, self.host, args);
         }
         let mut rows = self.host.view_rows(view, args, self.state)?;
@@ -415,7 +415,7 @@ impl Environment for SessionEnvironment<'_> {
         self.state.prepared_xml.find(handle)
     }
 
-    fn function(&self, name: &binder::ObjectName) -> Option<std::sync::Arc<catalog::ProcedureDef>> {
+    fn function(&self, name: &ir::ObjectName) -> Option<std::sync::Arc<catalog::ProcedureDef>> {
         match self.state.find_object(name.schema.as_deref(), &name.name)? {
             catalog::ObjectRef::Procedure(module) if module.kind.is_function() => Some(module),
             _ => None,

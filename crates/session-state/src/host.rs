@@ -5,10 +5,10 @@
 use crate::database::OpenDatabase;
 use crate::media::{FolderEntry, MediaOrder, MediaRows, PathFacts};
 use crate::state::SessionState;
-use binder::ObjectName;
-use binder::ir::{FuncId, SystemView};
 use catalog::ProcedureDef;
 use executor::{SqlError, SqlMessage};
+use ir::ObjectName;
+use ir::{FuncId, SystemView};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{

@@ -6,8 +6,8 @@
 
 use crate::host::Host;
 use crate::state::SessionState;
-use binder::ir::CursorRef;
 use executor::{ResultSink, SqlError};
+use ir::CursorRef;
 use types::{TypeError, Value};
 
 /// Why a program did not run to its end.

@@ -3,10 +3,11 @@
 use crate::database::OpenDatabase;
 use crate::host::Host;
 use crate::state::SessionState;
-use binder::ir::SystemView;
-use binder::{BindError, Names, ObjectName};
+use binder::{BindError, Names};
 use catalog::{Catalog, DdlScope, ObjectRef, ProcedureDef, TableDef};
 use executor::SqlError;
+use ir::ObjectName;
+use ir::SystemView;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub struct SessionNames<'a> {
     foreign: Cell<bool>,
     /// Where ids are looked up that are not of the session's database.
     asked: RefCell<Option<Arc<OpenDatabase>>>,
-    settings: binder::Settings,
+    settings: ir::Settings,
 }
 
 impl<'a> SessionNames<'a> {
@@ -59,7 +60,7 @@ impl<'a> SessionNames<'a> {
     }
 
     /// For a text that means the same under whatever the session has set.
-    pub fn with_settings(mut self, settings: binder::Settings) -> SessionNames<'a> {
+    pub fn with_settings(mut self, settings: ir::Settings) -> SessionNames<'a> {
         self.settings = settings;
         self
     }
@@ -281,7 +282,7 @@ impl Names for SessionNames<'_> {
         self.state.database.catalog.module(self.state.transaction.scope(), None, name, kind)
     }
 
-    fn settings(&self) -> binder::Settings {
+    fn settings(&self) -> ir::Settings {
         self.settings
     }
 

@@ -135,8 +135,8 @@ impl SetOptions {
 
     /// The same, as the binder asks for them.
     #[inline]
-    pub fn settings(&self) -> binder::Settings {
-        binder::Settings {
+    pub fn settings(&self) -> ir::Settings {
+        ir::Settings {
             ansi_nulls: self.switches & 32 != 0,
             concat_null: self.switches & 4096 != 0,
             null_columns: self.switches & 1024 != 0,

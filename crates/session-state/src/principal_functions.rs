@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::name_parts::name_parts;
 use crate::state::SessionState;
 use crate::visibility::object_target;
-use binder::ir::FuncId;
+use ir::FuncId;
 use security::{Access, Class, Directory, Permission, Target, database_role, server_role};
 use types::Value;
 

@@ -4,10 +4,10 @@
 //! are not asked: they run under what was set when the module was made.
 
 use crate::options::SetOptions;
-use binder::ddl::Ddl;
-use binder::ir::StmtKind;
 use catalog::{AlterTable, TableDef};
 use executor::SqlError;
+use ir::StmtKind;
+use ir::ddl::Ddl;
 
 /// The statement's verb, if it makes a filtered index or changes rows of a table that has one.
 pub fn needs_settings(kind: &StmtKind) -> Option<&'static str> {

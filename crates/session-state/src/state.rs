@@ -322,7 +322,7 @@ impl SessionState {
     }
 
     /// What a name of this database stands for that is a synonym of something in another one.
-    pub fn stands_for(&self, name: &binder::ObjectName) -> Option<binder::ObjectName> {
+    pub fn stands_for(&self, name: &ir::ObjectName) -> Option<ir::ObjectName> {
         use catalog::{ModuleKind, ObjectRef};
         let is_here = |d: &str| d.eq_ignore_ascii_case(&self.database.name);
         if name.database.as_deref().is_some_and(|d| !is_here(d)) {
@@ -335,7 +335,7 @@ impl SessionState {
         }
         let parts = name_parts(&synonym.text);
         let [database, schema, name] = &parts[..] else { return None };
-        Some(binder::ObjectName {
+        Some(ir::ObjectName {
             database: Some(database.clone()).filter(|d| !d.is_empty() && !is_here(d)),
             schema: Some(schema.clone()).filter(|s| !s.is_empty()),
             name: name.clone(),

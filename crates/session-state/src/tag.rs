@@ -7,9 +7,9 @@
 //! Sources: `command` of sys.dm_exec_requests, and the DONE token of \[MS-TDS\] for the numbers ([`executor::Command`]).
 //! What may stand in a function or in a natively compiled module is the binder's (`effects.rs`, `native.rs`).
 
-use binder::ddl::Ddl;
-use binder::ir::StmtKind;
 use executor::Command;
+use ir::StmtKind;
+use ir::ddl::Ddl;
 use syntax::ast::{DropKind, GrantVerb, SecurityStatement, StatementKind, StatisticsStatement};
 
 /// What a tag says of its statements.

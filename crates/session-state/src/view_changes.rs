@@ -5,9 +5,9 @@
 use crate::environment::SessionEnvironment;
 use crate::names::{SessionNames, bind_error};
 use crate::state::SessionState;
-use binder::Settings;
 use catalog::ObjectRef;
 use executor::{SqlError, ViewChange};
+use ir::Settings;
 use std::sync::Arc;
 
 impl SessionEnvironment<'_> {

@@ -7,12 +7,12 @@ use crate::instance::{CloseRefused, Instance};
 use crate::options::{absolute, options_of};
 use crate::own_files;
 use crate::system_databases;
-use binder::ObjectName;
-use binder::ir::{FuncId, SystemView};
 use catalog::{CatalogError, DatabaseDef, DatabaseState, ProcedureDef, StatisticsSwitch};
 use device::{File, OpenOptions};
 use engine::Database;
 use executor::{SqlError, SqlMessage};
+use ir::ObjectName;
+use ir::{FuncId, SystemView};
 use security::{Directory, Password, PasswordHash};
 use session_state::{
     ConfigurationOption, FolderEntry, Host, MediaOrder, MediaRows, OpenDatabase, PathFacts,

@@ -10,7 +10,7 @@ mod types;
 
 use crate::context::{Context, Server};
 use ::types::Value;
-use binder::ir::FuncId;
+use ir::FuncId;
 use session_state::SessionState;
 
 /// The value of a metadata function; `None` when it is not one of these.

@@ -41,9 +41,9 @@ pub use facts::{
 
 pub use statistics::switches::SwitchFacts;
 
-use binder::ir::SystemView;
 use declare::Declared;
 use executor::SqlError;
+use ir::SystemView;
 use types::Value;
 
 /// The views of every file. A new file of views is listed here.

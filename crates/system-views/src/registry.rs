@@ -6,9 +6,9 @@
 //! Invariants: names are unique without regard to case, and so are the ids made of them (a test checks both).
 
 use crate::declare::Declared;
-use binder::ObjectName;
-use binder::ir::{SystemColumn, SystemView};
 use catalog::same_name;
+use ir::ObjectName;
+use ir::{SystemColumn, SystemView};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 

@@ -4,11 +4,12 @@
 //! by the catalog until a definition changes; with a transaction's own definitions it is found anew each time.
 
 use crate::context::Context;
-use binder::ir::SystemView;
-use binder::{AliasType, Names, ObjectName};
+use binder::{AliasType, Names};
 use catalog::{
     Catalog, DdlScope, ModuleKind, ObjectRef, ProcedureDef, TableDef, TableSpec, same_name,
 };
+use ir::ObjectName;
+use ir::SystemView;
 use std::sync::Arc;
 
 /// Do objects of this kind have columns that their text tells?

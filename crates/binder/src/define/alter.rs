@@ -1,12 +1,11 @@
 //! ALTER TABLE: what it adds is read as the parts of a definition, then told as changes to the catalog.
 
+use ir::*;
+
 use super::temporal::Versioning;
 use super::{DefaultFor, Parts};
 use crate::context::Binder;
-use crate::ddl;
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::ObjectName;
 use catalog::{AlterTable as Change, CheckSpec, ForeignKeySpec, Mark, TableDef};
 use syntax::ast;
 

@@ -2,11 +2,12 @@
 //!
 //! Source: SQL documentation, "ALTER TABLE table_constraint".
 
+use ir::*;
+
 use super::index::{self, index_options};
 use super::{DefaultFor, Parts, space};
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use crate::names::{is_private, is_temporary};
 use catalog::{CheckSpec, ForeignKeySpec, KeySpec, RefAction, TableDef};
 use syntax::ast;

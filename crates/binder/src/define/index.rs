@@ -1,12 +1,11 @@
 //! CREATE INDEX, ALTER INDEX and indexes inside a table's definition.
 
+use ir::*;
+
 use super::columnstore::{self, Statement};
 use super::{Parts, row_columns};
 use crate::context::Binder;
-use crate::ddl;
 use crate::error::{BindError, Result};
-use crate::ir::*;
-use crate::names::ObjectName;
 use crate::names::is_private;
 use catalog::{AlterTable as Change, IndexSpec, KeySpec, TableDef};
 use syntax::ast;

@@ -2,10 +2,11 @@
 //!
 //! Numbers and texts: SQL Server's messages 13501 to 13749.
 
+use ir::ObjectName;
+
 use super::Parts;
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::names::ObjectName;
 use catalog::{PeriodEdge, Retention, TableDef, VersioningSpec, same_name};
 use syntax::ast;
 

@@ -1,12 +1,12 @@
 //! DATEADD, DATEDIFF and their like, whose first argument is a part of a date.
 
+use ir::*;
 use syntax::ast;
 use types::{DatePart, Len, SqlType};
 
 use super::{BIGINT, INT, arity, call};
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 impl Binder<'_> {
     /// A date-like argument: text and numbers become datetime.

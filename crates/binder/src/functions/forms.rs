@@ -1,5 +1,6 @@
 //! Functions of dates, bits, JSON and choice whose types follow from their arguments.
 
+use ir::*;
 use syntax::ast;
 use types::{DatePart, Len, SqlType, Value};
 
@@ -7,7 +8,6 @@ use super::{arity, call, constant_i64, not_null, nullable};
 use crate::coerce::{length, var_type};
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 const INT: SqlType = SqlType::Int;
 const BIGINT: SqlType = SqlType::BigInt;

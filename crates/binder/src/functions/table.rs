@@ -1,7 +1,8 @@
 //! Functions that are told by their name alone: those of a fixed signature, and the aggregates.
 
+use ir::*;
+
 use super::{BIGINT, FLOAT, INT, NAME, NUMERIC38, SID, TEXT};
-use crate::ir::*;
 use types::{Len, SqlType};
 
 /// The type of EVENTDATA().

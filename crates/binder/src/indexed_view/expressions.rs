@@ -1,11 +1,11 @@
 //! What the expressions of a view may be whose rows are kept: the same for the same rows, whoever asks and whenever, and
 //! exact where rows are told apart by them. Errors: 1949 to 1952, 1956, 1962, 1963, 1985, 10127, 10139, 10143.
 
+use ir::*;
 use types::SqlType;
 
 use super::refusing::Refusing;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 /// Where an expression stands.
 #[derive(Clone, Copy, PartialEq)]

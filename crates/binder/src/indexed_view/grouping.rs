@@ -2,11 +2,11 @@
 //! 8662, 8668, 10125, 10126, 10136, 10138.
 
 use catalog::{ColumnSpec, IndexSpec, same_name};
+use ir::*;
 
 use super::expressions::is_float;
 use super::refusing::Refusing;
 use crate::error::Result;
-use crate::ir::*;
 
 /// What an output column of an indexed view with GROUP BY is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -78,12 +78,12 @@ impl Refusing<'_> {
                 "because it contains the TABLESAMPLE clause. Consider removing TABLESAMPLE or not indexing the view.",
             ),
             T::Changes(_) => self.refuse_in(10144, "because it uses the CHANGETABLE function."),
-            T::Function { name, .. } if name.is_bare(crate::OPENROWSET) => self.refuse(
+            T::Function { name, .. } if name.is_bare(ir::OPENROWSET) => self.refuse(
                 10103,
                 "because it uses OPENROWSET, OPENQUERY, or OPENDATASOURCE. Consider not indexing the view, or \
                  eliminating OPENQUERY, OPENROWSET, and OPENDATASOURCE.",
             ),
-            T::Function { name, .. } if name.is_bare(crate::OPENXML) => self.refuse(
+            T::Function { name, .. } if name.is_bare(ir::OPENXML) => self.refuse(
                 10105,
                 "because it uses the OPENXML rowset provider. Consider removing OPENXML or not indexing the view.",
             ),

@@ -2,12 +2,12 @@
 //! T-SQL Modules"; functions that it leaves out and SQL Server is known to accept are among [`FUNCTIONS`].
 
 use catalog::ModuleKind;
+use ir::ObjectName;
 use syntax::ast::{self, ExprKind as K};
 
 use super::{Walk, has_option, refused, unsupported};
 use crate::error::{BindError, Result};
 use crate::functions::aggregate_func;
-use crate::names::ObjectName;
 
 /// Built-in functions that may be called: mathematical, of dates, of texts, for NULL and CASE, of JSON, of identities and
 /// principals.
@@ -168,7 +168,7 @@ impl Walk<'_> {
 
     /// 12308, 208, 4512.
     fn table_function(&mut self, written: &ast::ObjectName) -> Result<()> {
-        if written.is_bare(crate::OPENJSON) {
+        if written.is_bare(ir::OPENJSON) {
             return Ok(());
         }
         let name = ObjectName::from(written);

@@ -2,9 +2,10 @@
 //!
 //! Errors: 6801 to 6804, 6812, 6817, 6824. Source: SQL documentation, "Use EXPLICIT mode with FOR XML".
 
+use ir::*;
+
 use super::xml_name;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 use types::SqlType;
 
 /// No tag has it.

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
+use ir::ddl::{CreateProcedure, Ddl};
+use ir::*;
 use syntax::ast::{self, StatementKind as S};
 use types::{Len, SqlType, Value};
 
 use super::ProgramBinder;
 use crate::context::Binder;
-use crate::ddl::{CreateProcedure, Ddl};
 use crate::error::{BindError, Result};
 use crate::expr::constant_int;
-use crate::ir::*;
-use crate::names::ObjectName;
 use crate::routine::Returning;
 use crate::type_names::system_type;
 

@@ -1,12 +1,12 @@
 //! Statements that are seldom met, bound.
 
+use ir::*;
 use syntax::ast::{self, RareStatement};
 use types::SqlType;
 
 use super::leaf::TEXT;
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::ir::*;
 
 pub(super) fn bind(b: &mut Binder<'_>, rare: &RareStatement) -> Result<Rare> {
     Ok(match rare {

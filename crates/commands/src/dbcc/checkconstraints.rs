@@ -7,9 +7,9 @@
 //! Source: the documentation of DBCC CHECKCONSTRAINTS.
 
 use crate::Commands;
-use binder::ir::{Expr, ExprKind};
 use catalog::{CheckDef, ForeignKeyDef, ObjectRef, TableDef};
 use executor::{ColumnMeta, Command, SqlError};
+use ir::{Expr, ExprKind};
 use session_state::Halted;
 use std::sync::Arc;
 use syntax::ast::bracketed;

@@ -8,11 +8,11 @@ mod rows;
 
 use crate::Commands;
 use crate::refusals::no_database;
-use binder::ir::FuncId;
 use catalog::{Catalog, TableDef};
 use engine::{Finding, TableLock, Tree, TreeReport};
 use executor::{ColumnMeta, Command, SqlError, SqlMessage};
 use indexes::IndexCheck;
+use ir::FuncId;
 use rows::{LargeValues, check_row};
 use security::Permission;
 use session_state::OpenDatabase;

@@ -3,8 +3,8 @@
 //! Sources: SQL Server's documentation of DBCC SQLPERF and DBCC INPUTBUFFER; LOGINFO is not documented there.
 
 use crate::Commands;
-use binder::ObjectName;
 use executor::{ColumnMeta, Command, SqlError};
+use ir::ObjectName;
 use security::Permission;
 use session_state::EvictedPlans;
 use session_state::OpenDatabase;

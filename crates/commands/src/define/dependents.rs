@@ -5,9 +5,9 @@
 //! "CREATE FUNCTION" and "DROP FUNCTION".
 
 use crate::Commands;
-use binder::ObjectName;
 use catalog::{ModuleKind, ObjectRef, ProcedureDef, TableDef, same_name};
 use executor::SqlError;
+use ir::ObjectName;
 use syntax::{LexOptions, Mention, MentionKind};
 
 /// An object that others may be bound to.

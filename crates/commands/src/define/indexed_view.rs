@@ -4,9 +4,9 @@
 //! is what it was. Errors: 1505, 1935, 1938, and what the binder refuses.
 
 use crate::Commands;
-use binder::ddl::IndexView;
 use catalog::{AlterTable, ObjectRef, ProcedureDef, TableDef};
 use executor::SqlError;
+use ir::ddl::IndexView;
 use session_state::OneStatement;
 use types::Value;
 

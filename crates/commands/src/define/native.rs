@@ -1,10 +1,10 @@
 //! Definitions of natively compiled modules: what CREATE, ALTER and DROP of one refuse.
 
 use crate::Commands;
-use binder::ObjectName;
-use binder::ddl::CreateProcedure;
 use catalog::{ModuleKind, ObjectRef, ProcedureDef, PutMode, same_name};
 use executor::{Reach, SqlError};
+use ir::ObjectName;
+use ir::ddl::CreateProcedure;
 use session_state::{SessionNames, bind_error, languages};
 use syntax::ast::CreateTrigger;
 

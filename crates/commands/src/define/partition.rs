@@ -3,13 +3,13 @@
 
 use crate::Commands;
 use crate::define::change::writer;
-use binder::ddl::{PartitionDdl, Reorganize};
-use binder::ir::Expr;
 use catalog::{
     Catalog, DdlScope, ModuleKind, PARTITIONS_MAX, PartitionFunctionDef, Partitioned, ProcedureDef,
     TableDef,
 };
 use executor::{PartitionRows, SqlError, SqlMessage};
+use ir::Expr;
+use ir::ddl::{PartitionDdl, Reorganize};
 use security::Permission;
 use std::sync::Arc;
 use types::{SqlType, TypeError, Value, convert};

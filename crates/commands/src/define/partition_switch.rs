@@ -7,9 +7,9 @@
 use crate::Commands;
 use crate::define::change::writer;
 use crate::define::partition::{Divided, in_range};
-use binder::ddl::Switch;
 use catalog::{Catalog, DdlScope, IndexDef, ObjectRef, TableDef, Temporal, same_name};
 use executor::{Cx, PartitionRows, SqlError, SqlMessage};
+use ir::ddl::Switch;
 use std::sync::Arc;
 use types::Value;
 

@@ -5,10 +5,10 @@
 
 use crate::Commands;
 use crate::refusals::no_object;
-use binder::ddl::Reorganize;
 use catalog::{CatalogError, IndexDef, TableDef};
 use engine::TreeId;
 use executor::SqlError;
+use ir::ddl::Reorganize;
 use types::Value;
 
 impl Commands<'_> {

@@ -4,12 +4,12 @@
 //! is planned, which any definition makes all statements be.
 
 use crate::Commands;
-use binder::ObjectName;
-use binder::ddl::PolicyChange;
 use catalog::{
     ModuleKind, Operation, PolicyDef, PredicateDef, PredicateKind, PutMode, Temporal, same_name,
 };
 use executor::SqlError;
+use ir::ObjectName;
+use ir::ddl::PolicyChange;
 use security::Permission;
 use syntax::ast::{BlockOperation, PredicateVerb, SecurityPolicy};
 use types::Value;

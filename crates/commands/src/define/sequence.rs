@@ -3,9 +3,9 @@
 use crate::Commands;
 use crate::procedures::Argument;
 use crate::procedures::arguments;
-use binder::ObjectName;
 use catalog::{ModuleKind, PutMode, SequenceDef};
 use executor::SqlError;
+use ir::ObjectName;
 use session_state::number_as;
 use syntax::ast::{CreateSynonym, DefineSequence};
 use types::{SqlType, Value, convert};

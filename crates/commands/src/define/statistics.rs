@@ -10,11 +10,11 @@
 //! made and made anew); numbers and texts of errors are those of sys.messages.
 
 use crate::Commands;
-use binder::ir::StmtKind;
 use catalog::{
     Catalog, Extent, ObjectRef, Statistic, StatisticSpec, StatisticsSwitch, TableDef, same_name,
 };
 use executor::{ColumnMeta, Command, SqlError};
+use ir::StmtKind;
 use planner::Wish;
 use security::Permission;
 use session_state::OpenDatabase;

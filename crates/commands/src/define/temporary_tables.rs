@@ -4,13 +4,13 @@
 //! `global`.
 
 use crate::Commands;
-use binder::ObjectName;
-use binder::ddl::CreateProcedure;
 use catalog::{
     AlterTable, ColumnDef, KeySpec, ModuleKind, Place, ProcedureDef, PutMode, RedefinedPrivate,
     TableDef, TableSpec, same_name,
 };
 use executor::{SqlError, from_catalog, private_error};
+use ir::ObjectName;
+use ir::ddl::CreateProcedure;
 use std::sync::Arc;
 use types::Value;
 

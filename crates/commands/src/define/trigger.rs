@@ -1,11 +1,11 @@
 //! Definitions of DML triggers: CREATE, ALTER, ENABLE and DISABLE, sp_settriggerorder.
 
 use crate::Commands;
-use binder::ObjectName;
 use catalog::{
     Event, ModuleKind, ModuleOptions, ObjectRef, ProcedureDef, PutMode, RefAction, TableDef,
 };
 use executor::SqlError;
+use ir::ObjectName;
 use session_state::{SessionNames, bind_error, is_temporary};
 use std::sync::Arc;
 use syntax::ast::{CreateMode, CreateTrigger, EnableTrigger, TriggerScope};

@@ -7,9 +7,9 @@
 use crate::Commands;
 use crate::procedures::Argument;
 use crate::procedures::arguments;
-use binder::ObjectName;
 use catalog::{ModuleKind, ObjectRef, ProcedureDef, PutMode, same_name};
 use executor::SqlError;
+use ir::ObjectName;
 use security::{GrantKey, GrantState, GrantValue, Permission, Securable, database_role};
 use std::sync::Arc;
 use syntax::ast::{self, StatementKind};

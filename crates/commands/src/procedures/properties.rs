@@ -9,12 +9,12 @@
 use crate::Commands;
 use crate::procedures::Argument;
 use crate::procedures::arguments;
-use binder::ObjectName;
 use catalog::{
     ModuleKind, ObjectRef, ProcedureDef, PropertyChange, PropertyClass, PropertyDef,
     PropertyTarget, TableDef, same_name,
 };
 use executor::SqlError;
+use ir::ObjectName;
 use security::{Permission, Target};
 use session_state::Halted;
 use session_state::messages;

@@ -2,9 +2,9 @@
 
 use crate::Commands;
 use crate::security::principals::cannot;
-use binder::ObjectName;
 use catalog::{Directory, ModuleKind, ObjectRef};
 use executor::SqlError;
+use ir::ObjectName;
 use security::{
     Access, Class, GrantKey, GrantState, GrantValue, Permission, PrincipalKind, SA_ID, Securable,
     Target, database_role, server_role,

@@ -5,9 +5,9 @@
 //! ownership: a procedure shows its caller what he may see.
 
 use crate::Commands;
-use binder::ir::{Expr, StmtKind};
 use catalog::{Place, TableDef};
 use executor::SqlError;
+use ir::{Expr, StmtKind};
 use security::{Permission, Target};
 use std::sync::Arc;
 use types::Mask;
@@ -16,22 +16,22 @@ impl Commands<'_> {
     /// The statement as the session may see its values, where that differs. Only for a limited session.
     #[cold]
     pub fn masked(&self, kind: &StmtKind) -> Option<StmtKind> {
-        if !binder::masking::reads_masked(kind) {
+        if !ir::masking::reads_masked(kind) {
             return None;
         }
         let mut masked = kind.clone();
-        binder::masking::mask_statement(&mut masked, &|table, ordinal| self.mask(table, ordinal));
+        ir::masking::mask_statement(&mut masked, &|table, ordinal| self.mask(table, ordinal));
         Some(masked)
     }
 
     /// A value that a function returns is planned once for all who call it: one read from a masked column is refused.
     #[cold]
     pub fn check_unmasked(&self, expr: &Expr) -> Result<(), SqlError> {
-        if !binder::masking::expr_reads_masked(expr) {
+        if !ir::masking::expr_reads_masked(expr) {
             return Ok(());
         }
         let mut value = StmtKind::Return(Some(expr.clone()));
-        binder::masking::mask_statement(&mut value, &|table, ordinal| self.mask(table, ordinal));
+        ir::masking::mask_statement(&mut value, &|table, ordinal| self.mask(table, ordinal));
         match value {
             StmtKind::Return(Some(masked)) if masked != *expr => {
                 Err(SqlError::unsupported("RETURN of a masked column's value without UNMASK"))

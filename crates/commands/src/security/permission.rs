@@ -9,11 +9,11 @@ use crate::refusals::database_denied;
 use crate::refusals::no_object;
 use crate::security::RunsAs;
 use crate::security::reached::{Columns, Mentioned, Reached};
-use binder::ir::{
-    Called, ColId, Expr, ExprKind, Get, InsertSource, Rel, Select, StmtKind, SystemView, TableFunc,
-};
 use catalog::{ObjectRef, ProcedureDef, TableDef};
 use executor::SqlError;
+use ir::{
+    Called, ColId, Expr, ExprKind, Get, InsertSource, Rel, Select, StmtKind, SystemView, TableFunc,
+};
 use security::{Permission, Target, database_role};
 use session_state::{asks_by_session, object_target, own_rows_by, target_in};
 
@@ -391,7 +391,7 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
                     from.filter.iter().chain(&from.row).for_each(|expr| of_expr(expr, needs));
                 }
                 InsertSource::Exec { exec, .. } => {
-                    if let binder::ir::ProcRef::Text(text) = &exec.procedure {
+                    if let ir::ProcRef::Text(text) = &exec.procedure {
                         of_expr(text, needs);
                     }
                     exec.args.iter().flat_map(|arg| &arg.value).for_each(|e| of_expr(e, needs));
@@ -420,7 +420,7 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
             of_output(delete.output.as_ref(), &delete.table, through, needs);
         }
         StmtKind::Cursor(cursor) => {
-            use binder::ir::CursorStmt::{Declare, Set};
+            use ir::CursorStmt::{Declare, Set};
             if let Declare { definition, .. } | Set { definition, .. } = &**cursor {
                 of_rel(&definition.query.rel, needs);
             }
@@ -428,13 +428,11 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
         StmtKind::Merge(merge) => {
             let through = way(&merge.query.rel, merge.locator);
             needs.extend(merge.clauses.iter().map(|clause| match &clause.action {
-                binder::ir::MergeAction::Insert(_) => {
+                ir::MergeAction::Insert(_) => {
                     Need::whole(Permission::Insert, &merge.table, through)
                 }
-                binder::ir::MergeAction::Update(set) => of_set(set, &merge.table, through),
-                binder::ir::MergeAction::Delete => {
-                    Need::whole(Permission::Delete, &merge.table, through)
-                }
+                ir::MergeAction::Update(set) => of_set(set, &merge.table, through),
+                ir::MergeAction::Delete => Need::whole(Permission::Delete, &merge.table, through),
             }));
             of_rel(&merge.query.rel, needs);
             merge.for_each_expr(&mut |expr| of_expr(expr, needs));
@@ -456,7 +454,7 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
 
 fn of_select<'a>(select: &'a Select, needs: &mut Vec<Need<'a>>) {
     of_rel(&select.query.rel, needs);
-    if let binder::ir::SelectTarget::Vars(sets) = &select.target {
+    if let ir::SelectTarget::Vars(sets) = &select.target {
         sets.iter().for_each(|(_, expr)| of_expr(expr, needs));
     }
 }
@@ -465,7 +463,7 @@ impl<'a> Need<'a> {
     fn whole(
         permission: Permission,
         table: &'a TableDef,
-        through: Option<&'a binder::ir::Through>,
+        through: Option<&'a ir::Through>,
     ) -> Need<'a> {
         Need::Table(Reached { permission, table, through, columns: Columns::Whole })
     }
@@ -482,21 +480,22 @@ impl<'a> Need<'a> {
 
 /// UPDATE of the columns that are set.
 fn of_set<'a>(
-    set: &[binder::ir::UpdateSet],
+    set: &[ir::UpdateSet],
     table: &'a TableDef,
-    through: Option<&'a binder::ir::Through>,
+    through: Option<&'a ir::Through>,
 ) -> Need<'a> {
     let ordinals = set.iter().filter_map(|set| match set {
-        binder::ir::UpdateSet::Column { ordinal, .. }
-        | binder::ir::UpdateSet::Both { ordinal, .. } => Some(*ordinal),
-        binder::ir::UpdateSet::Var { .. } => None,
+        ir::UpdateSet::Column { ordinal, .. } | ir::UpdateSet::Both { ordinal, .. } => {
+            Some(*ordinal)
+        }
+        ir::UpdateSet::Var { .. } => None,
     });
     let columns = Columns::These(ordinals.collect());
     Need::Table(Reached { permission: Permission::Update, table, through, columns })
 }
 
 /// The view through which the rows with that locator are reached.
-fn way(rel: &Rel, locator: ColId) -> Option<&binder::ir::Through> {
+fn way(rel: &Rel, locator: ColId) -> Option<&ir::Through> {
     match rel {
         Rel::Get(get) if get.locator == Some(locator) => get.through.as_deref(),
         _ => rel.inputs().into_iter().find_map(|input| way(input, locator)),
@@ -534,9 +533,9 @@ fn of_target<'a>(
 
 /// OUTPUT reads what it shows.
 fn of_output<'a>(
-    output: Option<&'a binder::ir::Output>,
+    output: Option<&'a ir::Output>,
     table: &'a TableDef,
-    through: Option<&'a binder::ir::Through>,
+    through: Option<&'a ir::Through>,
     needs: &mut Vec<Need<'a>>,
 ) {
     let Some(output) = output else { return };
@@ -575,10 +574,10 @@ fn of_view(view: &SystemView) -> Need<'_> {
 /// What subqueries read, and which functions are called.
 fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
     expr.walk(&mut |e| {
-        if let ExprKind::Func { func: binder::ir::FuncId::User(called), .. } = &e.kind {
+        if let ExprKind::Func { func: ir::FuncId::User(called), .. } = &e.kind {
             needs.push(Need::Function(Permission::Execute, *called));
         }
-        if let ExprKind::Func { func: binder::ir::FuncId::NextValue(id), .. } = &e.kind {
+        if let ExprKind::Func { func: ir::FuncId::NextValue(id), .. } = &e.kind {
             let sequence = Called { object_id: *id, within: 0 };
             needs.push(Need::Function(Permission::Update, sequence));
         }

@@ -5,9 +5,9 @@
 //! nobody looks which columns a statement mentions.
 
 use crate::Commands;
-use binder::ir::{ColId, Expr, ExprKind, Rel, StmtKind, SubqueryKind, Through};
 use catalog::TableDef;
 use executor::SqlError;
+use ir::{ColId, Expr, ExprKind, Rel, StmtKind, SubqueryKind, Through};
 use security::{Permission, Target};
 use session_state::target_in;
 use std::collections::HashSet;
@@ -51,14 +51,14 @@ impl<'a> Mentioned<'a> {
         match self {
             Mentioned::Expr(expr) => in_expr(expr, &mut ids),
             Mentioned::Statement(kind) => {
-                binder::masking::each_rel(kind, &mut |rel| in_rel(rel, &mut ids));
-                binder::masking::each_value(kind, &mut |expr| in_expr(expr, &mut ids));
+                ir::masking::each_rel(kind, &mut |rel| in_rel(rel, &mut ids));
+                ir::masking::each_value(kind, &mut |expr| in_expr(expr, &mut ids));
                 if let StmtKind::Select(select) = kind {
                     ids.extend(select.query.output.iter().map(|column| column.id));
                 }
                 if let StmtKind::Cursor(cursor) = kind
-                    && let binder::ir::CursorStmt::Declare { definition, .. }
-                    | binder::ir::CursorStmt::Set { definition, .. } = &**cursor
+                    && let ir::CursorStmt::Declare { definition, .. }
+                    | ir::CursorStmt::Set { definition, .. } = &**cursor
                 {
                     ids.extend(definition.query.output.iter().map(|column| column.id));
                 }

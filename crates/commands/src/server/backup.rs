@@ -3,8 +3,8 @@
 use crate::Commands;
 use crate::refusals::database_denied;
 use crate::refusals::no_database;
-use binder::ir::{Backup, Expr, Media, Restore};
 use executor::{Command, SqlError, SqlMessage};
+use ir::{Backup, Expr, Media, Restore};
 use security::Permission;
 use session_state::MediaOrder;
 use syntax::ast::RestoreKind;

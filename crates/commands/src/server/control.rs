@@ -6,8 +6,8 @@
 
 use crate::Commands;
 use crate::statement::Site;
-use binder::ir::{ExecuteAsEnd, Expr, Rare};
 use executor::{Reach, SqlError, SqlMessage};
+use ir::{ExecuteAsEnd, Expr, Rare};
 use security::Permission;
 use session_state::End;
 use session_state::Halted;

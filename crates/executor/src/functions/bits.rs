@@ -5,7 +5,7 @@
 
 use super::int;
 use crate::message::SqlError;
-use binder::ir::{Expr, FuncId};
+use ir::{Expr, FuncId};
 use types::{SqlType, Value};
 
 #[inline(never)]

@@ -4,7 +4,7 @@
 
 use crate::cx::Cx;
 use crate::message::SqlError;
-use binder::ir::{DatePart, Expr, FuncId};
+use ir::{DatePart, Expr, FuncId};
 use types::datetime::{self, DAYS_TO_1900, TICKS_PER_DAY};
 use types::{DateTime, DateTime2, DateTimeOffset, SqlType, TypeError, Value, convert};
 

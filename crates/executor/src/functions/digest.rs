@@ -1,7 +1,7 @@
 //! HASHBYTES, sys.fn_varbintohexstr, CHECKSUM and BINARY_CHECKSUM, COMPRESS and DECOMPRESS.
 
 use crate::message::SqlError;
-use binder::ir::{Expr, FuncId};
+use ir::{Expr, FuncId};
 use runtime::task::{append_bytes, breathing, in_pieces};
 use sha2::Digest;
 use std::io::{Read, Write};

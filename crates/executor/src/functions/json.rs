@@ -7,7 +7,7 @@
 
 use crate::message::SqlError;
 use crate::serialize::json_scalar;
-use binder::ir::{Expr, FuncId};
+use ir::{Expr, FuncId};
 use json::{JsonError, Kind, Node, Path};
 use types::{SqlType, Value};
 
@@ -109,8 +109,7 @@ fn modify(v: &[Value], args: &[Expr]) -> Result<Value, SqlError> {
 
 /// A value as JSON: wrapped ones go in as they are.
 fn item(value: &Value, arg: &Expr) -> Result<String, SqlError> {
-    let is_json =
-        matches!(&arg.kind, binder::ir::ExprKind::Func { func, .. } if *func == FuncId::AsJson);
+    let is_json = matches!(&arg.kind, ir::ExprKind::Func { func, .. } if *func == FuncId::AsJson);
     let mut out = String::new();
     json_scalar(value, arg.ty, is_json, &mut out)?;
     Ok(out)

@@ -3,7 +3,7 @@
 use super::{float, int};
 use crate::cx::Cx;
 use crate::message::SqlError;
-use binder::ir::{Expr, FuncId};
+use ir::{Expr, FuncId};
 use types::{Decimal, SqlType, TypeError, Value, convert};
 
 pub(super) fn call(

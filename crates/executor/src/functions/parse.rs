@@ -4,7 +4,7 @@
 
 use crate::cx::Cx;
 use crate::message::SqlError;
-use binder::ir::{Expr, FuncId};
+use ir::{Expr, FuncId};
 use types::culture::Culture;
 use types::{SqlType, Value, convert, picture};
 

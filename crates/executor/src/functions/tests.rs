@@ -1,24 +1,20 @@
 //! Functions against documented answers.
 
 use super::*;
-use binder::ir::ExprKind;
+use ir::ExprKind;
 
 /// A session of nothing, for expressions that ask it nothing.
 #[derive(Default)]
 pub(crate) struct NoSession(session_table::PrivateTables);
 
 impl crate::Environment for NoSession {
-    fn system_variable(&mut self, _: binder::ir::SysVar) -> Value {
+    fn system_variable(&mut self, _: ir::SysVar) -> Value {
         Value::Null
     }
     fn session_function(&mut self, _: FuncId, _: &[Value]) -> Result<Value, SqlError> {
         Ok(Value::Null)
     }
-    fn view_rows(
-        &mut self,
-        _: &binder::ir::SystemView,
-        _: &[Value],
-    ) -> Result<Vec<Vec<Value>>, SqlError> {
+    fn view_rows(&mut self, _: &ir::SystemView, _: &[Value]) -> Result<Vec<Vec<Value>>, SqlError> {
         Ok(Vec::new())
     }
     fn next_identity(&mut self, _: &catalog::TableDef) -> Result<i64, SqlError> {

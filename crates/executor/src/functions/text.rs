@@ -6,7 +6,7 @@ use super::int;
 use super::number::real;
 use crate::eval::{VALUE_BYTES_MAX, value_of};
 use crate::message::SqlError;
-use binder::ir::{Expr, FuncId};
+use ir::{Expr, FuncId};
 use runtime::task::{Breath, Stopped, append, append_bytes, breathing, copied};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -2,7 +2,7 @@
 
 use crate::cx::Cx;
 use crate::message::SqlError;
-use binder::ir::{DatePart as Part, Expr, FuncId};
+use ir::{DatePart as Part, Expr, FuncId};
 use types::{DatePart, DateTime2, DateTimeOffset, SqlType, Value, convert, datetime};
 
 pub(super) fn call(

@@ -6,7 +6,7 @@
 use crate::cx::Cx;
 use crate::eval::eval;
 use crate::message::SqlError;
-use binder::ir::{Expr, XmlMethod};
+use ir::{Expr, XmlMethod};
 use std::sync::Arc;
 use types::{Len, SqlType, Text, Value, convert, format};
 use xml::{Atom, Document, Encoding, Item, NodeRef, Options, Query, XmlError};

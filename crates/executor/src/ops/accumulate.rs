@@ -6,7 +6,7 @@
 use super::hash::KeyEncoder;
 use crate::key_hasher::KeyHasher;
 use crate::message::SqlError;
-use binder::ir::AggFunc;
+use ir::AggFunc;
 use runtime::task;
 use std::cell::Cell;
 use std::collections::HashSet;

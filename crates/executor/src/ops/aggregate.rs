@@ -14,7 +14,7 @@ use crate::cx::Cx;
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::Stream;
-use binder::ir::Expr;
+use ir::Expr;
 use planner::Agg;
 
 /// Groups in a hash table; those in memory come out in the order in which they were first seen.

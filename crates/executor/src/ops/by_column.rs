@@ -13,7 +13,7 @@ use super::simple::Source;
 use crate::columns::Columns;
 use crate::cx::Cx;
 use crate::message::SqlError;
-use binder::ir::{AggFunc, Expr};
+use ir::{AggFunc, Expr};
 use planner::Agg;
 use types::Value;
 
@@ -166,7 +166,7 @@ mod tests {
     use crate::columns::Kind;
     use crate::dice::Dice;
     use crate::functions::tests::NoSession;
-    use binder::ir::{ArithOp, ExprKind};
+    use ir::{ArithOp, ExprKind};
     use std::collections::BTreeMap;
     use types::collation::Rule;
     use types::{Decimal, Len, RowColumn, SqlType};

@@ -7,7 +7,7 @@
 
 use crate::batch::Batch;
 use crate::columns::{Columns, Data};
-use binder::ir::{ArithOp, CastMode, Expr, ExprKind};
+use ir::{ArithOp, CastMode, Expr, ExprKind};
 use types::{SqlType, Value};
 
 /// An expression over the slots of a batch.

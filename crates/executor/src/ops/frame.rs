@@ -6,7 +6,7 @@
 use super::accumulate::{Accumulator, Spec};
 use super::row_store::RowStore;
 use crate::message::SqlError;
-use binder::ir::{FrameBound, WindowFrame};
+use ir::{FrameBound, WindowFrame};
 use types::Value;
 
 /// Where rows equal in the order lie together, by the first of each such group: asked row by row, forward.
@@ -171,7 +171,7 @@ impl<'s> Sliding<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use binder::ir::AggFunc;
+    use ir::AggFunc;
     use types::SqlType;
 
     struct Few(Vec<Value>);

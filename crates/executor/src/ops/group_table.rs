@@ -13,7 +13,7 @@ use crate::cx::{Cx, row_bytes};
 use crate::eval::eval;
 use crate::key_index::{KeyIndex, hash_of};
 use crate::message::SqlError;
-use binder::ir::ExprKind;
+use ir::ExprKind;
 use types::Value;
 
 /// Groups of a turn that spills, at least.

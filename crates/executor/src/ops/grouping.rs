@@ -11,7 +11,7 @@ use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval, operand};
 use crate::message::SqlError;
 use crate::warnings::Warnings;
-use binder::ir::{AggFunc, Expr};
+use ir::{AggFunc, Expr};
 use planner::Agg;
 use std::cell::Cell;
 use types::Value;

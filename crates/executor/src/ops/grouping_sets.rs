@@ -17,7 +17,7 @@ use crate::key_index::{KeyIndex, hash_of};
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::Stream;
-use binder::ir::Expr;
+use ir::Expr;
 use planner::Agg;
 use runtime::task;
 use types::Value;

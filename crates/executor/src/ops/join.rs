@@ -9,7 +9,7 @@ use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval, holds};
 use crate::message::SqlError;
-use binder::ir::{Expr, ParamId};
+use ir::{Expr, ParamId};
 use planner::PhysicalJoin;
 use types::Value;
 

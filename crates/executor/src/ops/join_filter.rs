@@ -9,8 +9,8 @@ use super::keep::keep;
 use super::raw_layout::RawLayout;
 use super::reader;
 use crate::key_index::{KeyIndex, hash_of};
-use binder::ir::Expr;
 use engine::Spot;
+use ir::Expr;
 use std::sync::Arc;
 use types::{RowLayout, SqlType};
 

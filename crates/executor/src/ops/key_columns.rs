@@ -4,7 +4,7 @@
 
 use super::hash::{KeyEncoder, of_eight, of_four};
 use crate::columns::{Column, Columns, Data, cell};
-use binder::ir::Expr;
+use ir::Expr;
 use types::collation::{Rule, sort_key_into};
 use types::{SqlType, Value};
 

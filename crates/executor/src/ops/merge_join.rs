@@ -19,7 +19,7 @@ use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::{holds, operand};
 use crate::message::SqlError;
-use binder::ir::{Expr, SortKey};
+use ir::{Expr, SortKey};
 use planner::PhysicalJoin;
 use std::cmp::Ordering;
 use types::Value;

@@ -13,7 +13,7 @@ use crate::columns::{Columns, Kind};
 use crate::cx::Cx;
 use crate::eval::eval;
 use crate::message::SqlError;
-use binder::ir::{Expr, ExprKind};
+use ir::{Expr, ExprKind};
 use types::Value;
 
 /// See the file's first lines.

@@ -19,8 +19,8 @@ mod retain;
 use super::raw_layout::RawLayout;
 use crate::cx::Cx;
 use crate::eval::{eval, order, satisfies};
-use binder::ir::{CastMode, CompareOp, Expr, ExprKind, FuncId};
 use engine::Spot;
+use ir::{CastMode, CompareOp, Expr, ExprKind, FuncId};
 use types::collation::Rule;
 use types::{DateTime, Pattern, RowLayout, SqlType, Value};
 

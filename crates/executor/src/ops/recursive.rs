@@ -9,7 +9,7 @@ use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::eval;
 use crate::message::SqlError;
-use binder::ir::{Expr, ParamId};
+use ir::{Expr, ParamId};
 use types::Value;
 
 pub(super) struct Recursive<'p> {

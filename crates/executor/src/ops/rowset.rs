@@ -7,7 +7,7 @@ use crate::eval::eval;
 use crate::functions::xml;
 use crate::message::SqlError;
 use crate::tracking;
-use binder::ir::{Expr, TableFunc};
+use ir::{Expr, TableFunc};
 use types::arith::{self, ArithOp};
 use types::{SqlType, Value, compare};
 

@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::message::SqlError;
 use crate::serialize::Writer;
-use binder::ir::SerializeSpec;
+use ir::SerializeSpec;
 use runtime::task::Breath;
 use types::Value;
 

@@ -20,7 +20,7 @@ use crate::key_index::{KeyIndex, hash_of};
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::{Reader, Stream};
-use binder::ir::SetOp;
+use ir::SetOp;
 use types::{SqlType, Value};
 
 /// Rows remembered in a turn, at least.

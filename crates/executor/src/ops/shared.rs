@@ -1,7 +1,7 @@
 //! What operators hand to each other where several tasks run parts of a plan: how rows are to be grouped, groups, and what a
 //! join was built of. The last two are open to who makes and takes them alone.
 
-use binder::ir::Expr;
+use ir::Expr;
 use planner::Agg;
 use std::any::Any;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::{eval, holds};
 use crate::message::{Reach, SqlError};
-use binder::ir::{Expr, SortKey, SystemView};
+use ir::{Expr, SortKey, SystemView};
 use types::Value;
 
 /// A boxed input.

@@ -2,7 +2,7 @@
 //!
 //! Promise: what is not marked is read by nobody; such a slot may hold NULL. Whoever is not sure marks all.
 
-use binder::ir::{Expr, ExprKind};
+use ir::{Expr, ExprKind};
 use planner::{Agg, Node, Op};
 
 /// Marks the slots that an expression reads. One with a subquery reads any: its parameters are bound from the row.

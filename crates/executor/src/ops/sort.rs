@@ -15,7 +15,7 @@ use crate::eval::{eval, operand};
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::{Entry, Reader, SpillFile, Stream};
-use binder::ir::{Expr, SortKey};
+use ir::{Expr, SortKey};
 use runtime::task;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

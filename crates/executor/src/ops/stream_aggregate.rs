@@ -12,7 +12,7 @@ use crate::columns::Columns;
 use crate::cx::Cx;
 use crate::eval::eval;
 use crate::message::SqlError;
-use binder::ir::Expr;
+use ir::Expr;
 use planner::Agg;
 use types::Value;
 

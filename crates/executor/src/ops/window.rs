@@ -12,7 +12,7 @@ use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::operand;
 use crate::message::SqlError;
-use binder::ir::{Expr, SortKey, WindowFunc};
+use ir::{Expr, SortKey, WindowFunc};
 use planner::WindowCall;
 use types::Value;
 

@@ -11,7 +11,7 @@ use crate::cx::Cx;
 use crate::eval::eval;
 use crate::message::SqlError;
 use crate::warnings::Warnings;
-use binder::ir::{Expr, FrameBound, WindowFrame, WindowFunc};
+use ir::{Expr, FrameBound, WindowFrame, WindowFunc};
 use planner::WindowCall;
 use std::cell::Cell;
 use types::Value;

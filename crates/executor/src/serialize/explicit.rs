@@ -5,7 +5,7 @@
 
 use super::{Writer, xml};
 use crate::message::SqlError;
-use binder::ir::{NO_PARENT, NO_TAG, SerialColumn};
+use ir::{NO_PARENT, NO_TAG, SerialColumn};
 use types::Value;
 
 /// An element whose end has not been written.

@@ -2,7 +2,7 @@
 
 use super::{Writer, plain};
 use crate::message::SqlError;
-use binder::ir::SerialColumn;
+use ir::SerialColumn;
 use types::{SqlType, Value};
 
 /// A value as JSON; `raw` is JSON already.

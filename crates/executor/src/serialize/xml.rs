@@ -2,7 +2,7 @@
 
 use super::{Writer, plain};
 use crate::message::SqlError;
-use binder::ir::{Nesting, SerialColumn, SerialNode, SerializeSpec};
+use ir::{Nesting, SerialColumn, SerialNode, SerializeSpec};
 use runtime::task::{Breath, append};
 use types::Value;
 

@@ -3,8 +3,8 @@
 use crate::cx::Environment;
 use crate::error::from_engine;
 use crate::message::SqlError;
-use binder::ir::FuncId;
 use catalog::TableDef;
+use ir::FuncId;
 use types::Value;
 
 /// The first two, as the transaction's snapshot has it; it is active.

@@ -126,7 +126,7 @@ impl Vm<'_> {
             false => self.plan_bulk(&rules, &listed, &mut [])?,
         };
         let names: Vec<&str> = listed.iter().map(|column| &*column.name).collect();
-        let target = super::find_table(self.state, &binder::ObjectName::from(rules.table));
+        let target = super::find_table(self.state, &ir::ObjectName::from(rules.table));
         let sorted = target.and_then(|table| Sorted::by_hint(&table, &bulk.order, &names));
         Ok(Announced { loading, columns, sent, sorted })
     }

@@ -72,7 +72,7 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<u64, Halted> {
         let batch = bulk.number("BATCHSIZE").filter(|rows| *rows > 0);
-        let target = super::find_table(self.state, &binder::ObjectName::from(&bulk.table));
+        let target = super::find_table(self.state, &ir::ObjectName::from(&bulk.table));
         let listed = source.listed();
         let names: Vec<Box<str>> = listed.iter().map(|c| source.columns[*c].name.clone()).collect();
         let names: Vec<&str> = names.iter().map(|name| &**name).collect();

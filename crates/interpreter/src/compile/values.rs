@@ -8,7 +8,7 @@
 
 use super::Compiler;
 use crate::op::{Op, Reg, When};
-use binder::ir::{ArithOp, CastMode, CompareOp, Condition, Expr, ExprKind, FuncId, Parallel};
+use ir::{ArithOp, CastMode, CompareOp, Condition, Expr, ExprKind, FuncId, Parallel};
 use planner::plan_expr;
 use types::{SqlType, Value, convert};
 

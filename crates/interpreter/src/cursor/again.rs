@@ -13,8 +13,8 @@
 use super::{Cursor, Cursors, Motion};
 use crate::statement::Outcome;
 use crate::vm::Vm;
-use binder::ir::{CursorKind, CursorRef};
 use executor::{Command, SqlError, SqlMessage};
+use ir::{CursorKind, CursorRef};
 use session_state::Halted;
 use types::Value;
 

@@ -132,8 +132,7 @@ impl<'a> Show<'a> {
         else {
             stdx::fatal!("no merge join");
         };
-        let right_slots: Option<Vec<u32>> =
-            right_keys.iter().map(binder::ir::Expr::as_slot).collect();
+        let right_slots: Option<Vec<u32>> = right_keys.iter().map(ir::Expr::as_slot).collect();
         let right_is_unique =
             right_slots.is_some_and(|slots| crate::merge::is_unique_by(right, &slots));
         let (left, mut slots) = self.node(left, executions);

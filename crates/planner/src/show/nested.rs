@@ -20,7 +20,7 @@ impl<'a> Show<'a> {
         };
         self.subplans = &[];
         let output = output.as_ref()?;
-        let name = |c: &binder::ir::OutputColumn| format!("[{}]", c.name.as_deref().unwrap_or(""));
+        let name = |c: &ir::OutputColumn| format!("[{}]", c.name.as_deref().unwrap_or(""));
         let slots: Vec<String> = output.columns.iter().map(|(c, _)| name(c)).collect();
         if let Some(filter) = output.reader.as_ref().and_then(|reader| reader.filter.as_ref()) {
             let text = self.scalar(filter, &slots);

@@ -1,9 +1,7 @@
 //! Expressions as SQL Server's plans show them: `[t].[dbo].[p].[id]<(3)`, `CONVERT_IMPLICIT(bigint,[@i],0)`.
 
 use super::Show;
-use binder::ir::{
-    AggFunc, CastMode, Expr, ExprKind, FuncId, SubqueryKind, WindowFunc, arith_symbol,
-};
+use ir::{AggFunc, CastMode, Expr, ExprKind, FuncId, SubqueryKind, WindowFunc, arith_symbol};
 use types::{SqlType, Value, format};
 
 /// Stands in a text for the part of a run before it; no text of a query holds it.

@@ -12,7 +12,7 @@ fn binds(sql: String) -> bool {
             Ok(batch) => match binder::bind_batch(&batch, &sql, &names) {
                 Ok(program) => {
                     for stmt in &program.body {
-                        if let binder::ir::StmtKind::Select(select) = &stmt.kind {
+                        if let ir::StmtKind::Select(select) = &stmt.kind {
                             assert!(
                                 !planner::plan_select(select, &planner::Known::default())
                                     .plan

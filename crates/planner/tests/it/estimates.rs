@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::fixture::Fixture;
-use binder::ir::{Stmt, StmtKind};
-use binder::{Names, ObjectName};
+use binder::Names;
 use catalog::{Histogram, Statistic, TableDef};
+use ir::ObjectName;
+use ir::{Stmt, StmtKind};
 use planner::{Known, Plan};
 use types::{SqlType, Value};
 

@@ -1,7 +1,7 @@
 //! T-SQL to plans, as text.
 
 use crate::fixture::{Fixture, check_cases};
-use binder::ir::{InsertSource, SelectTarget, Stmt, StmtKind, UpdateSet};
+use ir::{InsertSource, SelectTarget, Stmt, StmtKind, UpdateSet};
 
 const TABLES: &str = "
 CREATE TABLE dbo.MyBigTable (

@@ -5,8 +5,8 @@ use crate::catalog_views::columns::{Column, of_object};
 use crate::context::Context;
 use crate::object::{self, Object};
 
-use binder::ir::FuncId;
 use catalog::same_name;
+use ir::FuncId;
 use session_state::name_parts;
 use types::{Decimal, Value};
 

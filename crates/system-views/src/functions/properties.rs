@@ -6,8 +6,8 @@
 use super::{Args, objects, shown};
 use crate::context::Context;
 use crate::object::{self, Object, What};
-use binder::ir::FuncId;
 use catalog::{Event, TableDef};
+use ir::FuncId;
 use types::Value;
 
 /// OBJECTPROPERTY and OBJECTPROPERTYEX.

@@ -6,8 +6,8 @@
 use super::{Args, shown};
 use crate::catalog_views::databases::{PAGE, files_of};
 use crate::context::{COLLATION, Context, PRODUCT_VERSION, TEMPDB};
-use binder::ir::ServerFigure;
 use catalog::{StatisticsSwitch, same_name};
+use ir::ServerFigure;
 use telemetry::{Counter, counters};
 use types::Value;
 

@@ -13,7 +13,7 @@ use crate::message::SqlError;
 use crate::ops::key_columns::KeyColumns;
 use crate::ops::simple::Source;
 use crate::rowcode;
-use binder::ir::Expr;
+use ir::Expr;
 use planner::PhysicalJoin;
 use types::Value;
 

@@ -7,7 +7,7 @@ use crate::eval::{holds, operand};
 use crate::message::SqlError;
 use crate::ops::hash::KeyEncoder;
 use crate::rowcode;
-use binder::ir::Expr;
+use ir::Expr;
 use planner::PhysicalJoin;
 use types::{SqlType, Value};
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::columns::Kind;
 use crate::dice::Dice;
 use crate::functions::tests::NoSession;
-use binder::ir::{CompareOp, ExprKind};
+use ir::{CompareOp, ExprKind};
 use planner::Op;
 use types::collation::Rule;
 use types::{Len, RowColumn, SqlType, Value};

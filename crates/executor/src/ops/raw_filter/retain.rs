@@ -6,8 +6,8 @@
 use super::{Form, Number, Test, word};
 use crate::ops::keep::keep;
 use crate::ops::raw_layout::RawLayout;
-use binder::ir::CompareOp;
 use engine::Spot;
+use ir::CompareOp;
 use types::RowLayout;
 
 impl Test {

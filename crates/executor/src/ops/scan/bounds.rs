@@ -98,7 +98,7 @@ enum Edge {
 }
 
 fn edge(
-    bound: &Option<(binder::ir::Expr, bool)>,
+    bound: &Option<(ir::Expr, bool)>,
     part: Option<&types::KeyPart>,
     prefix: &[u8],
     cx: &mut Cx<'_>,

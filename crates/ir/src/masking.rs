@@ -16,7 +16,7 @@ use std::sync::Arc;
 use catalog::TableDef;
 use types::{Mask, SqlType};
 
-use crate::ir::*;
+use crate::*;
 
 /// The function by which a column of a table is shown, for whoever runs the statement.
 pub type Shown<'a> = &'a dyn Fn(&TableDef, usize) -> Option<Arc<Mask>>;

@@ -1,4 +1,4 @@
-//! Scalar expressions, typed. See [`crate::ir`] for the invariants.
+//! Scalar expressions, typed. See [the front page](crate) for the invariants.
 
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use syntax::ast;
 
-use crate::ir::Expr;
-use crate::names::ObjectName;
+use crate::Expr;
+use crate::name::ObjectName;
 
 /// A statement that changes the catalog.
 #[derive(Debug, Clone)]

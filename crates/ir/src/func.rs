@@ -1,4 +1,4 @@
-//! Scalar functions by identity. What each takes and returns is decided in `crate::functions`; after
+//! Scalar functions by identity. What each takes and returns the binder decides; after
 //! binding, arguments have the types listed here and the result has the node's type. How a call may be moved, shared
 //! and kept is one row for each in [`class`].
 //!

@@ -17,7 +17,7 @@ use super::cursor::CursorStmt;
 use super::expr::{ColId, Expr, ExprKind, VarId};
 use super::query::{OutputColumn, Query, TableHints, Through};
 use crate::ddl::Ddl;
-use crate::names::ObjectName;
+use crate::name::ObjectName;
 
 /// A compiled batch or procedure body.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ pub struct Program {
     /// Variables were declared with alias types: it holds for that version only.
     pub aliases: bool,
     /// SET options from an offset of the text on, in order; the first is for its beginning.
-    pub settings: Vec<(u32, crate::names::Settings)>,
+    pub settings: Vec<(u32, crate::settings::Settings)>,
     /// Of a module: where names without a schema are looked for first.
     pub schema: Option<Arc<str>>,
     /// Of a trigger: the id of its table or view.

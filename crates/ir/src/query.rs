@@ -279,6 +279,16 @@ pub struct SystemView {
     pub function: Option<super::func::Called>,
 }
 
+/// OPENJSON in [`Rel::System`]: the name of the view that stands for it.
+pub const OPENJSON: &str = "openjson";
+
+/// Likewise OPENXML.
+pub const OPENXML: &str = "openxml";
+
+/// Likewise OPENROWSET(BULK ..., SINGLE_...). Its arguments: the path, the word, and the code page, empty where none is
+/// said.
+pub const OPENROWSET: &str = "openrowset";
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct SystemColumn {
     pub name: String,
@@ -503,8 +513,7 @@ pub struct SortKey {
     pub desc: bool,
 }
 
-/// Hints with an effect. The others of SQL Server are accepted, see
-/// [`crate::hints::ACCEPTED_HINTS_WITHOUT_EFFECT`].
+/// Hints with an effect. The others of SQL Server are accepted: `binder::hints`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TableHints {
     /// NOLOCK, READUNCOMMITTED: dirty reads.
