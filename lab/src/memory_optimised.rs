@@ -23,6 +23,7 @@ const LANGUAGE: &[&str] = &[
     "binder",
     "planner",
     "executor",
+    "dml",
     "interpreter",
     "native",
     "commands",

@@ -30,7 +30,6 @@ use expressions::check_bound;
 use grouping::{check_aggregates, check_grouping, check_key};
 use refusing::{Refusing, UserFunction};
 
-pub use grouping::ViewPart;
 pub(crate) use grouping::view_parts;
 
 impl Binder<'_> {

@@ -80,7 +80,6 @@ mod xml;
 pub use deterministic::is_deterministic_function;
 pub use error::BindError;
 pub use expr::constant;
-pub use indexed_view::ViewPart;
 pub use names::{AliasType, LostSynonym, Names};
 pub use native::{
     NATIVE, check_trigger_body, has_option, is_classifier, is_native, native_references,
@@ -90,7 +89,7 @@ pub use notes::Source;
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use trigger::fires_of;
 pub use type_names::{alias_of, is_memory_optimized};
-pub use view_change::{ViewChange, view_change};
+pub use view_change::view_change;
 
 use std::sync::Arc;
 

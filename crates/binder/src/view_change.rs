@@ -17,20 +17,9 @@ use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::indexed_view::{ViewPart, view_parts};
+use crate::indexed_view::view_parts;
 use crate::kept;
 use crate::names::Names;
-
-/// A view's query over changed rows.
-pub struct ViewChange {
-    pub query: Query,
-    /// For each of the tables given: the table variable whose rows stand for its.
-    pub changed: Vec<Arc<TableDef>>,
-    /// Each table of the view, and the columns of it that the query reads.
-    pub used: Vec<(Arc<TableDef>, Vec<usize>)>,
-    /// Of a view with GROUP BY: what each output column is.
-    pub parts: Vec<ViewPart>,
-}
 
 /// The query of a view with the rows of the table variables 0, 1 ... in place of the tables of those ids.
 pub fn view_change(view: &ProcedureDef, tables: &[i32], names: &dyn Names) -> Result<ViewChange> {

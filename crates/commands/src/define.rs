@@ -776,9 +776,7 @@ impl Commands<'_> {
             })
         };
         let rows = created.and_then(|table| {
-            self.in_statement(frame, |cx, _| {
-                executor::insert_query(plan, &table, &mut cx.reborrow())
-            })
+            self.in_statement(frame, |cx, _| dml::insert_query(plan, &table, &mut cx.reborrow()))
         });
         if rows.is_err() {
             self.state.transaction.private.rollback_to(private);
@@ -812,12 +810,12 @@ fn change_table(
     let parents = parents.filter_map(|k| catalog.table_by_id(Some(scope), k.table));
     let parents: Vec<Arc<TableDef>> = parents.chain(history(&altered.new)).collect();
     let former = history(&altered.old);
-    executor::carry_out(&altered, &parents, cx)?;
+    dml::carry_out(&altered, &parents, cx)?;
     let (Some(former), Some(change)) = (former, Catalog::change_of_history(change)) else {
         return Ok(());
     };
     let altered = catalog.alter_history(writer(cx), scope, &former, &change)?;
-    executor::carry_out(&altered, &[], cx)
+    dml::carry_out(&altered, &[], cx)
 }
 
 /// 166: a name of three parts where two are allowed.

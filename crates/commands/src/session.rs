@@ -96,7 +96,7 @@ impl Commands<'_> {
                 cx.row_limit = limit;
             }
             let result = body(&mut cx, &mut *self.sink);
-            result.and_then(|result| executor::keep_views(&mut cx).map(|()| result))
+            result.and_then(|result| dml::keep_views(&mut cx).map(|()| result))
         };
         statement.end(self.state, result)
     }

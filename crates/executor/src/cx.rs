@@ -200,7 +200,7 @@ pub struct Cx<'a> {
     pub row_limit: u64,
     /// Where a statement that fires triggers notes what it changes.
     pub changed: Option<&'a mut Changed>,
-    /// Where a statement notes what it changes below indexed views: whoever ends it calls [`crate::keep_views`].
+    /// Where a statement notes what it changes below indexed views: whoever ends it calls `dml::keep_views`.
     pub view_changes: Option<&'a mut crate::ViewChanges>,
     /// Subqueries of the running plan.
     pub subplans: &'a [SubPlan],
@@ -303,6 +303,16 @@ impl<'a> Cx<'a> {
         self.keeping.as_deref()
     }
 
+    /// WITH CHANGE_TRACKING_CONTEXT, of the statement that runs.
+    pub fn tracking_context(&self) -> Option<&[u8]> {
+        self.kept()?.tracking_context.as_deref()
+    }
+
+    /// Says what it is from now on.
+    pub fn set_tracking_context(&mut self, context: Option<Vec<u8>>) {
+        self.keep().tracking_context = context;
+    }
+
     /// The parts of the table that a branch shares with the others.
     pub(crate) fn parts(&self) -> Option<&Arc<Parts>> {
         self.kept()?.parts.as_ref()
@@ -366,19 +376,19 @@ impl<'a> Cx<'a> {
 
     /// Yields past the quantum, stops a cancelled statement, and one that there is no memory for; called once per batch
     /// of rows.
-    pub(crate) fn breathe(&self) -> Result<(), SqlError> {
+    pub fn breathe(&self) -> Result<(), SqlError> {
         runtime::task::breathe()?;
         self.goes_on()
     }
 
     /// Stops a cancelled statement.
     #[inline]
-    pub(crate) fn goes_on(&self) -> Result<(), SqlError> {
+    pub fn goes_on(&self) -> Result<(), SqlError> {
         if self.cancel.load(Ordering::Relaxed) { Err(cancelled()) } else { Ok(()) }
     }
 
     /// Notes a changed row for triggers. True: nothing else is to be done.
-    pub(crate) fn note_changed(
+    pub fn note_changed(
         &mut self,
         inserted: Option<&[Value]>,
         deleted: Option<Vec<Value>>,
@@ -394,7 +404,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Notes a row that has followed another, where triggers ask for it.
-    pub(crate) fn note_followed(
+    pub fn note_followed(
         &mut self,
         table: &Arc<TableDef>,
         set: &[usize],
@@ -423,18 +433,18 @@ impl<'a> Cx<'a> {
     }
 
     /// Is the change only to be told to a trigger?
-    pub(crate) fn is_instead(&self) -> bool {
+    pub fn is_instead(&self) -> bool {
         self.changed.as_ref().is_some_and(|changed| changed.instead)
     }
 
     /// Counts memory held by an operator that cannot do with less: 701 when it is not to be had. May wait.
-    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), SqlError> {
+    pub fn hold(&mut self, bytes: usize) -> Result<(), SqlError> {
         if self.try_hold(bytes)? { Ok(()) } else { Err(no_memory()) }
     }
 
     /// The same for one that can spill: false when it is not to be had. May wait for the statement's first grant.
     #[inline]
-    pub(crate) fn try_hold(&mut self, bytes: usize) -> Result<bool, SqlError> {
+    pub fn try_hold(&mut self, bytes: usize) -> Result<bool, SqlError> {
         if bytes <= self.allowance {
             self.allowance -= bytes;
             return Ok(true);
@@ -500,7 +510,7 @@ impl<'a> Cx<'a> {
     }
 
     /// What was counted by [`Cx::hold`] is let go.
-    pub(crate) fn release(&mut self, bytes: usize) {
+    pub fn release(&mut self, bytes: usize) {
         self.allowance += bytes;
         if self.allowance > ALLOWANCE_BYTES_MAX
             && let Some(grant) = self.grant()
@@ -511,7 +521,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Takes back what [`Cx::reborrow`] lent, and what was done meanwhile.
-    pub(crate) fn take_back(&mut self, lent: Lent) {
+    pub fn take_back(&mut self, lent: Lent) {
         self.allowance = lent.allowance;
         if let Some(theirs) = lent.keeping {
             let ours = self.keep();
@@ -521,7 +531,7 @@ impl<'a> Cx<'a> {
     }
 
     /// What is to be given back to the context that this one was made from.
-    pub(crate) fn lent(self) -> Lent {
+    pub fn lent(self) -> Lent {
         Lent { allowance: self.allowance, keeping: self.keeping }
     }
 
@@ -564,7 +574,7 @@ impl<'a> Cx<'a> {
 }
 
 /// See [`Cx::lent`].
-pub(crate) struct Lent {
+pub struct Lent {
     allowance: usize,
     keeping: Option<Box<Keeping>>,
 }
@@ -573,7 +583,7 @@ pub(crate) struct Lent {
 const UNSHARED_BYTES: usize = 2 << 30;
 
 /// 701.
-pub(crate) fn no_memory() -> SqlError {
+pub fn no_memory() -> SqlError {
     SqlError::new(
         701,
         17,
@@ -594,7 +604,7 @@ pub fn cancelled() -> SqlError {
 const INLINE_BYTES: usize = 22;
 
 /// Memory of a row of values held, in bytes.
-pub(crate) fn row_bytes(row: &[Value]) -> usize {
+pub fn row_bytes(row: &[Value]) -> usize {
     let mut bytes = size_of_val(row) + 24;
     for value in row {
         bytes += match value {

@@ -2,13 +2,12 @@
 
 use crate::cx::Cx;
 use crate::message::{SqlError, SqlMessage};
-use crate::write::key_text;
 use catalog::{CatalogError, IndexDef, IndexKind, TableDef, Wanted};
 use engine::EngineError;
 use session_table::TableError;
 
 /// An engine's error as the client sees it.
-pub(crate) fn engine_error(error: EngineError, table: Option<&TableDef>, cx: &Cx<'_>) -> SqlError {
+pub fn engine_error(error: EngineError, table: Option<&TableDef>, cx: &Cx<'_>) -> SqlError {
     from_engine(error, table, &cx.env.database_name())
 }
 
@@ -157,7 +156,7 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
 
 /// 2627 for a key of a constraint, 2601 for that of an index; none means the clustered primary key. `values`: the row, for
 /// the message's end; it may be empty.
-pub(crate) fn duplicate_key(
+pub fn duplicate_key(
     table: &TableDef,
     index: Option<&IndexDef>,
     values: &[types::Value],
@@ -195,10 +194,15 @@ pub(crate) fn duplicate_key(
     SqlError::new(number, 14, text)
 }
 
-/// A binder's error, of an expression that the catalog keeps.
-pub(crate) fn from_binder(error: binder::BindError) -> SqlError {
-    let error = error.into_inner();
-    SqlError::new(error.number, error.severity, error.text)
+pub fn key_text(table: &TableDef, columns: &[usize], key: &[&types::Value]) -> String {
+    let mut shown = Vec::new();
+    for (i, value) in columns.iter().zip(key) {
+        // Bytes in digits.
+        let style = i32::from(matches!(value, types::Value::Binary(_)));
+        let text = types::format::to_text(value, table.columns[*i].ty, style).ok().flatten();
+        shown.push(text.map_or_else(|| "<NULL>".to_string(), |t| t.trim_end().to_string()));
+    }
+    format!(" The duplicate key value is ({}).", shown.join(", "))
 }
 
 /// A private table's error as the client sees it.

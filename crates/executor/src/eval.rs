@@ -130,7 +130,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
 }
 
 /// A number of an identity column in the column's type: 8115 past its end.
-pub(crate) fn identity_value(next: i64, ty: types::SqlType) -> Result<Value, SqlError> {
+pub fn identity_value(next: i64, ty: types::SqlType) -> Result<Value, SqlError> {
     let past = |_| types::TypeError::Overflow { from: "IDENTITY", to: ty.message_name() };
     Ok(convert::cast(&Value::BigInt(next), types::SqlType::BigInt, ty, 0).map_err(past)?)
 }
@@ -368,7 +368,7 @@ fn store_error(error: TypeError, column: u16, cx: &Cx<'_>) -> SqlError {
 }
 
 /// The same of a table that is not the statement's own.
-pub(crate) fn error_of_store(
+pub fn error_of_store(
     error: TypeError,
     table: Option<&catalog::TableDef>,
     column: usize,
@@ -414,7 +414,7 @@ pub fn assign(
 }
 
 /// `db.schema.table`.
-pub(crate) fn qualified(table: &catalog::TableDef, cx: &Cx<'_>) -> String {
+pub fn qualified(table: &catalog::TableDef, cx: &Cx<'_>) -> String {
     qualified_by(table, || cx.env.database_name())
 }
 

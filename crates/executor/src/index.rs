@@ -1,163 +1,14 @@
-//! Entries of secondary indexes, as rows come, change and go.
-//!
-//! An entry lies under the index's key columns, followed by the row's storage key where the index is not unique; its row
-//! has the storage key first (the locator) and then the columns that the index stores.
-//! docs/decisions/0008-secondary-indexes.md has it to the byte.
-//!
-//! Promise: an entry changes in the transaction of its row, after it; an entry whose bytes stay the same is not touched.
+//! Entries of secondary indexes, as they are read. docs/decisions/0008-secondary-indexes.md has them to the byte; who
+//! changes rows writes them.
 
 use crate::cx::Cx;
-use crate::error::{duplicate_key, engine_error};
-use crate::eval::holds;
 use crate::message::SqlError;
 use catalog::{IndexDef, TableDef};
-use engine::{InsertHint, RowImage};
-use std::sync::Arc;
 use types::key;
 use types::{RowLayout, Value};
 
-/// An index that is kept up.
-pub(crate) struct IndexWriter {
-    /// Its place in the table's list.
-    pub at: usize,
-    tree: engine::Tree,
-    hint: InsertHint,
-}
-
-/// What stands in an index for a row.
-#[derive(Default, Clone)]
-pub(crate) struct Entry {
-    pub key: Vec<u8>,
-    pub row: Vec<u8>,
-    /// Memory for the values of `row`.
-    stored: Vec<Value>,
-}
-
-impl IndexWriter {
-    /// For each index of a table that has entries.
-    pub fn all(table: &TableDef, db: &Arc<engine::Database>) -> Vec<IndexWriter> {
-        let kept = table.indexes.iter().enumerate().filter(|(_, i)| !i.clustered && !i.disabled);
-        kept.map(|(at, index)| IndexWriter {
-            at,
-            tree: db.tree(index.tree),
-            hint: InsertHint::default(),
-        })
-        .collect()
-    }
-
-    /// Adds an entry; a duplicate is told of with the row's values.
-    pub fn insert(
-        &mut self,
-        table: &TableDef,
-        entry: &Entry,
-        values: &[Value],
-        cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("an index entry is written without a transaction");
-        };
-        let added = txn.insert(&self.tree, &entry.key, &RowImage::new(&entry.row), &mut self.hint);
-        added.map_err(|e| match e {
-            engine::EngineError::Duplicate => {
-                duplicate_key(table, Some(&table.indexes[self.at]), values)
-            }
-            e => engine_error(e, Some(table), cx),
-        })
-    }
-
-    /// Takes an entry away.
-    pub fn delete(&self, table: &TableDef, entry: &Entry, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("an index entry is deleted without a transaction");
-        };
-        match txn.delete(&self.tree, &entry.key) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(lost(table, &table.indexes[self.at])),
-            Err(e) => Err(engine_error(e, Some(table), cx)),
-        }
-    }
-
-    /// Changes what is stored under an entry's key.
-    pub fn update(&self, table: &TableDef, entry: &Entry, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("an index entry is changed without a transaction");
-        };
-        match txn.update(&self.tree, &entry.key, &RowImage::new(&entry.row)) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(lost(table, &table.indexes[self.at])),
-            Err(e) => Err(engine_error(e, Some(table), cx)),
-        }
-    }
-}
-
-/// 8646: an index does not have the entry that it must have.
-fn lost(table: &TableDef, index: &IndexDef) -> SqlError {
-    SqlError::new(
-        8646,
-        21,
-        format!(
-            "Unable to find index entry in index ID {}, of table {}, in database. The indicated \
-             index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB \
-             or DBCC CHECKTABLE. If the problem persists, contact product support.",
-            index.index_id, table.object_id
-        ),
-    )
-}
-
-/// Whether a row has an entry in an index: its filter holds.
-pub(crate) fn has_entry(
-    filter: Option<&ir::Expr>,
-    values: &[Value],
-    cx: &mut Cx<'_>,
-) -> Result<bool, SqlError> {
-    match filter {
-        None => Ok(true),
-        Some(filter) => holds(filter, values, cx),
-    }
-}
-
-/// Makes the entry of a row. 1946.
-pub(crate) fn entry(
-    index: &IndexDef,
-    values: &[Value],
-    locator: &[u8],
-    out: &mut Entry,
-) -> Result<(), SqlError> {
-    out.key.clear();
-    for ((ordinal, _), part) in index.columns.iter().zip(index.key_layout.parts()) {
-        key::encode_part(part, &values[*ordinal], &mut out.key);
-    }
-    let tail = match (index.unique, index.buckets) {
-        (true, _) => 0,
-        (false, None) => locator.len(),
-        (false, Some(_)) => locator.len() + 2,
-    };
-    let most = engine::KEY_MAX - tail;
-    if out.key.len() > most {
-        return Err(SqlError::new(
-            1946,
-            16,
-            format!(
-                "Operation failed. The index entry of length {} bytes for the index '{}' exceeds the \
-                 maximum length of {most} bytes for nonclustered indexes.",
-                out.key.len(),
-                index.name
-            ),
-        ));
-    }
-    if !index.unique {
-        out.key.extend_from_slice(locator);
-        end_of_hashed(index, locator, &mut out.key);
-    }
-    out.stored.clear();
-    out.stored.push(Value::binary(locator));
-    out.stored.extend(index.stored.iter().map(|ordinal| values[*ordinal].clone()));
-    out.row.clear();
-    Ok(index.layout.encode(&out.stored, &mut out.row)?)
-}
-
 /// The storage key of an entry's row.
-pub(crate) fn locator(layout: &RowLayout, entry: &[u8]) -> Result<Vec<u8>, SqlError> {
+pub fn locator(layout: &RowLayout, entry: &[u8]) -> Result<Vec<u8>, SqlError> {
     match layout.decode_column(entry, 0) {
         Some(Value::Binary(bytes)) => Ok(bytes.to_vec()),
         _ => Err(SqlError::new(824, 24, "An index entry has no locator.")),
@@ -165,7 +16,7 @@ pub(crate) fn locator(layout: &RowLayout, entry: &[u8]) -> Result<Vec<u8>, SqlEr
 }
 
 /// Whether a row still has the key under which an entry was found.
-pub(crate) fn still_has_key(
+pub fn still_has_key(
     table: &TableDef,
     index: &IndexDef,
     row: &[u8],
@@ -186,7 +37,7 @@ pub(crate) fn still_has_key(
 }
 
 /// A hash index that is not unique must know where in a key its columns end: the length of the rest comes last.
-fn end_of_hashed(index: &IndexDef, locator: &[u8], key: &mut Vec<u8>) {
+pub fn end_of_hashed(index: &IndexDef, locator: &[u8], key: &mut Vec<u8>) {
     if index.buckets.is_some() {
         key.extend_from_slice(&(locator.len() as u16).to_be_bytes());
     }

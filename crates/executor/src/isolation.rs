@@ -36,11 +36,7 @@ pub fn check_memory_read(session: Isolation, access: MemoryAccess) -> Result<(),
 }
 
 /// 41332, 41333, 41368.
-pub(crate) fn check(
-    hints: &TableHints,
-    session: Isolation,
-    access: MemoryAccess,
-) -> Result<(), SqlError> {
+pub fn check(hints: &TableHints, session: Isolation, access: MemoryAccess) -> Result<(), SqlError> {
     if access == MemoryAccess::Native {
         return Ok(());
     }

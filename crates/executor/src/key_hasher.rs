@@ -7,7 +7,7 @@ use std::hash::Hasher;
 /// Multiply and rotate by eight bytes: keys are not chosen by an enemy of this process alone, and a query's
 /// memory is bounded anyway.
 #[derive(Default)]
-pub(crate) struct KeyHasher(u64);
+pub struct KeyHasher(u64);
 
 const SEED: u64 = 0x517c_c1b7_2722_0a95;
 

@@ -1,11 +1,10 @@
-//! Physical plans, executed: batches of rows flow from scans through joins, aggregates and sorts to a sink
-//! or into a table.
+//! Physical plans, executed: batches of rows flow from scans through joins, aggregates and sorts to a sink.
 //!
-//! Promises: a statement sees one snapshot; a change re-reads and re-checks each row under its lock before it
-//! changes it; long work yields to the scheduler. Every failure is a [`SqlError`] with SQL Server's number.
+//! Promises: a statement sees one snapshot; long work yields to the scheduler. Every failure is a [`SqlError`] with SQL
+//! Server's number.
 //!
 //! Knows nothing of T-SQL text, of variables' names, of procedures and transactions' nesting (the interpreter
-//! does), nor of clients (a [`ResultSink`] takes what comes).
+//! does), of how rows are changed (`dml` does that), nor of clients (a [`ResultSink`] takes what comes).
 
 #![forbid(unsafe_code)]
 
@@ -19,27 +18,14 @@ mod rowcode;
 mod spill;
 mod workspace;
 
-mod change;
-mod foreign;
-mod index;
-mod indexed_view;
+pub mod index;
 mod isolation;
-mod last_writer;
-mod lob;
-mod merge;
-mod nested;
+pub mod lob;
 mod partition;
-mod period;
-mod point;
-mod point_merge;
 mod query;
-mod rebuild;
-mod setter;
-mod spot;
-mod tracking;
-mod upkeep;
+pub mod tracking;
+mod view_changes;
 mod warnings;
-mod write;
 
 pub mod applock;
 mod batch;
@@ -59,38 +45,30 @@ mod serialize;
 mod subquery;
 
 pub use batch::Batch;
-pub use change::{NextRow, delete, insert, insert_query, insert_rows, insert_stream, update};
 pub use cx::{
-    CANCELLED, Changed, Cx, Environment, Followed, LastIdentity, SpillFigures, cancelled,
+    CANCELLED, Changed, Cx, Environment, Followed, LastIdentity, Lent, SpillFigures, cancelled,
+    no_memory, row_bytes,
 };
-pub use error::{doomed, from_catalog, from_engine, private_error};
-pub use eval::{assign, eval, forgiven_by, holds, satisfies, test};
+pub use error::{
+    doomed, duplicate_key, engine_error, from_catalog, from_engine, key_text, private_error,
+};
+pub use eval::{
+    assign, error_of_store, eval, forgiven_by, holds, identity_value, qualified, satisfies, test,
+};
 pub use functions::zones::{Zone, time_zones};
-pub use indexed_view::{ViewChange, ViewChanges, fill_view, keep_views};
-pub use isolation::{MemoryAccess, check_memory_read};
-pub use last_writer::Kept;
-pub use lob::column as stored_column;
+pub use isolation::{MemoryAccess, check as check_memory_table, check_memory_read};
 pub use memory::{GrantRow, MemoryPool, PoolFigures};
-pub use merge::{Merged, merge};
 pub use message::{Reach, SqlError, SqlMessage};
 pub use openxml::PreparedXml;
-pub use partition::{
-    PartitionRows, count_partitions, delete_rows, is_empty as has_no_rows, move_rows,
-};
-pub use point::PointChange;
-pub use point_merge::PointMerge;
+pub use ops::{KeyMap, as_slice, engine_tree, past, percentage, row_count};
+pub use partition::count_partitions;
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
     subplans_read_tables,
 };
-pub use rebuild::{carry_out, verify_rows};
 pub use serialize::base64;
 pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
 pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};
-pub use tracking::{Cleaned, clean_commits, function as tracking_function, min_valid_version};
+pub use view_changes::{ChangedTable, ViewChange, ViewChanges};
 pub use warnings::Warnings;
 pub use workspace::{Bounds, Workspace};
-pub use write::{
-    RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, key_error, null_error,
-    run_image,
-};

@@ -52,9 +52,10 @@ use planner::{AggStrategy, Node, Op};
 use shared::{Grouped, Groups, SharedJoin};
 
 pub(crate) use exchange::Parts;
-pub(crate) use hash::{KeyEncoder, KeyMap};
-pub(crate) use scan::{as_slice, engine_tree, past};
-pub(crate) use simple::{percentage, row_count};
+pub(crate) use hash::KeyEncoder;
+pub use hash::KeyMap;
+pub use scan::{as_slice, engine_tree, past};
+pub use simple::{percentage, row_count};
 
 /// A running operator.
 pub(crate) trait Operator {

@@ -17,11 +17,9 @@
 //!
 //! Source: SQL Server's documentation of change tracking, CHANGETABLE and the CHANGE_TRACKING functions.
 
-mod clean;
 mod functions;
 mod read;
 mod record;
-mod write;
 
 use crate::cx::Cx;
 use crate::message::SqlError;
@@ -31,22 +29,21 @@ use engine::{EngineError, ReadOptions, Scan, ScanOptions, Tree, Txn};
 use std::ops::Bound;
 use types::{KeyLayout, KeyPart, RowColumn, RowLayout};
 
-pub use clean::{Cleaned, clean_commits};
 pub(crate) use functions::is_in_mask;
 pub use functions::{function, min_valid_version};
 pub(crate) use read::{changes, row_version};
-pub(crate) use write::Tracker;
+pub use record::{Change, corrupt};
 
 /// The primary key of a tracked table, as its changes know it.
-struct TrackedKey {
+pub struct TrackedKey {
     /// Ordinals.
-    columns: Vec<usize>,
-    key: KeyLayout,
-    row: RowLayout,
+    pub columns: Vec<usize>,
+    pub key: KeyLayout,
+    pub row: RowLayout,
 }
 
 impl TrackedKey {
-    fn of(table: &TableDef) -> TrackedKey {
+    pub fn of(table: &TableDef) -> TrackedKey {
         let columns: Vec<usize> = match &table.primary_key {
             Some(key) => key.columns.iter().map(|(i, _)| *i).collect(),
             None => Vec::new(),
@@ -73,7 +70,7 @@ impl TrackedKey {
 }
 
 /// The rows whose keys begin with `prefix`: of one moment, at every level.
-fn scan_prefix(
+pub fn scan_prefix(
     txn: &mut Txn,
     tree: &Tree,
     prefix: &[u8],
@@ -84,7 +81,8 @@ fn scan_prefix(
     txn.scan(tree, Bound::Included(prefix), as_slice(&end), options)
 }
 
-fn txn<'t>(cx: &'t mut Cx<'_>) -> Result<&'t mut engine::Txn, SqlError> {
+/// The transaction that a statement over a tracked table always has.
+pub fn txn<'t>(cx: &'t mut Cx<'_>) -> Result<&'t mut engine::Txn, SqlError> {
     match cx.txn.as_deref_mut() {
         Some(txn) => Ok(txn),
         None => stdx::fatal!("changes of a table are read or written without a transaction"),

@@ -73,7 +73,7 @@ impl Loading {
     fn insert(
         &mut self,
         vm: &mut Vm<'_>,
-        next: &mut executor::NextRow<'_>,
+        next: &mut dml::NextRow<'_>,
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<u64, Halted> {
@@ -82,7 +82,7 @@ impl Loading {
             stdx::fatal!("rows from elsewhere are inserted as those of a procedure");
         };
         let stream = |cx: &mut executor::Cx<'_>, sink: &mut dyn ResultSink| {
-            executor::insert_stream(plan, row, next, *checked, hint, &mut cx.reborrow(), sink)
+            dml::insert_stream(plan, row, next, *checked, hint, &mut cx.reborrow(), sink)
         };
         let count = match plan.fires.clone() {
             Some(fires) => vm.with_triggers(&fires, &plan.table, &[], frame, guarded, stream),

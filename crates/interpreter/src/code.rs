@@ -95,6 +95,6 @@ impl Code {
     #[cold]
     pub fn null_in(&self, var: usize, verb: &str) -> SqlError {
         let module = self.name.as_deref().unwrap_or("");
-        executor::null_error(&self.program.vars[var].name, module, verb)
+        dml::null_error(&self.program.vars[var].name, module, verb)
     }
 }

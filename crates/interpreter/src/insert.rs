@@ -9,8 +9,9 @@
 
 use crate::whole::Whole;
 use catalog::TableDef;
+use dml::RUN_BYTES_MIN;
 use engine::{Durability, EngineError, InsertHint, RowImage, Txn, Use};
-use executor::{Cx, RUN_BYTES_MIN, SqlError};
+use executor::{Cx, SqlError};
 use ir::{CastMode, Expr, ExprKind, FuncId};
 use planner::{InsertPlan, InsertSource};
 use std::sync::Arc;
@@ -106,7 +107,7 @@ impl FastInsert {
         if rows.iter().flatten().any(|e| e.any(&mut is_users)) {
             return None;
         }
-        let keys = executor::key_columns(table);
+        let keys = dml::key_columns(table);
         let mut templates = Vec::with_capacity(rows.len());
         for row in rows {
             templates.push(RowTemplate::new(row, table, &keys)?);
@@ -215,7 +216,7 @@ impl FastInsert {
                 self.key_values.extend_from_slice(&template.key_values);
                 let encoded =
                     self.table.key_layout.encode_into(&self.key_values, &mut self.key_bytes);
-                encoded.map_err(|error| executor::key_error(&self.table, error))?;
+                encoded.map_err(|error| dml::key_error(&self.table, error))?;
             }
             KeyRecipe::RowId => {
                 let id = self.tree.next_row_id().map_err(|e| {
@@ -233,14 +234,14 @@ impl FastInsert {
         let duplicate = matches!(error, EngineError::Duplicate);
         let mut error = executor::from_engine(error, Some(&self.table), &cx.env.database_name());
         if duplicate {
-            let columns = executor::key_columns(&self.table);
+            let columns = dml::key_columns(&self.table);
             let values: Vec<Value> = columns
                 .iter()
                 .map(|c| self.table.layout.decode_column(&self.rows[i].bytes, *c))
                 .map(Option::unwrap_or_default)
                 .collect();
             let values: Vec<&Value> = values.iter().collect();
-            error.text.push_str(&executor::duplicate_key_text(&self.table, &values));
+            error.text.push_str(&dml::duplicate_key_text(&self.table, &values));
         }
         error
     }
@@ -310,7 +311,7 @@ impl RowTemplate {
         for (column, value) in table.columns.iter().zip(values.iter()) {
             if value.is_null() && !column.nullable {
                 let name = format!("{}.{}.{}", cx.env.database_name(), table.schema, table.name);
-                return Err(executor::null_error(&column.name, &name, "INSERT"));
+                return Err(dml::null_error(&column.name, &name, "INSERT"));
             }
         }
         self.bytes.clear();
@@ -330,7 +331,7 @@ impl RowTemplate {
     #[inline]
     fn image(&self) -> RowImage<'_> {
         match self.run {
-            Some((offset, len, byte)) => executor::run_image(&self.bytes, offset, len, byte),
+            Some((offset, len, byte)) => dml::run_image(&self.bytes, offset, len, byte),
             None => RowImage::new(&self.bytes),
         }
     }
@@ -427,7 +428,7 @@ impl Patch {
     ) -> Result<(), SqlError> {
         if value.is_null() && !self.nullable {
             let name = format!("{}.{}.{}", cx.env.database_name(), table.schema, table.name);
-            return Err(executor::null_error(&table.columns[self.column].name, &name, "INSERT"));
+            return Err(dml::null_error(&table.columns[self.column].name, &name, "INSERT"));
         }
         self.is_null = value.is_null();
         if !table.layout.patch(row, self.column, &value) {

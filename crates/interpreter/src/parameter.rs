@@ -82,7 +82,7 @@ impl Vm<'_> {
                 Source::Default(plan) => self.evaluate(plan, &mut [])?,
             };
             if value.is_null() && !column.nullable {
-                return Err(executor::null_error(&column.name, &def.name, "INSERT"));
+                return Err(dml::null_error(&column.name, &def.name, "INSERT"));
             }
             row.push(value);
         }

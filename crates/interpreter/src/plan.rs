@@ -9,7 +9,7 @@ use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
 use catalog::ProcedureDef;
 use commands::Watch;
-use executor::{Kept, PointChange, PointMerge};
+use dml::{Kept, PointChange, PointMerge};
 use ir::{QueryHints, StmtKind, There, VarId};
 use planner::{
     DeletePlan, ExprPlan, InsertPlan, InsertSource, Known, MergePlan, SelectPlan, UpdatePlan,

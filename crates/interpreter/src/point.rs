@@ -219,7 +219,7 @@ impl FastPoint {
         }
         self.slots.clear();
         for &column in &self.columns {
-            let value = executor::stored_column(&self.table, &self.row, column, cx)?;
+            let value = executor::lob::column(&self.table, &self.row, column, cx)?;
             self.slots.push(value);
         }
         if let Some(predicate) = &self.predicate
@@ -247,7 +247,7 @@ impl Assign {
         cx: &mut Cx<'_>,
     ) -> Result<Value, SqlError> {
         match self {
-            Assign::Column(column) => executor::stored_column(table, row, *column, cx),
+            Assign::Column(column) => executor::lob::column(table, row, *column, cx),
             Assign::Expr(expr) => executor::eval(expr, slots, cx),
         }
     }

@@ -508,7 +508,7 @@ impl Vm<'_> {
                     let table = &insert.table;
                     let count =
                         self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
-                            executor::insert(insert, kept, &mut cx.reborrow(), sink)
+                            dml::insert(insert, kept, &mut cx.reborrow(), sink)
                         })?;
                     return Ok(Outcome::Rows(Command::Insert, count));
                 }
@@ -517,7 +517,7 @@ impl Vm<'_> {
                     if alone && let Some(txn) = cx.txn.as_deref_mut() {
                         txn.fuse();
                     }
-                    executor::insert(insert, kept, &mut cx.reborrow(), sink)
+                    dml::insert(insert, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Insert, rows))
             }
@@ -535,7 +535,7 @@ impl Vm<'_> {
                 let table = &update.table;
                 let rows =
                     self.with_triggers(&fires, table, &set, frame, guarded, |cx, sink| {
-                        executor::update(update, kept, &mut cx.reborrow(), sink)
+                        dml::update(update, kept, &mut cx.reborrow(), sink)
                     })?;
                 Ok(Outcome::Rows(Command::Update, rows))
             }
@@ -545,19 +545,19 @@ impl Vm<'_> {
                 };
                 let table = &delete.table;
                 let rows = self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
-                    executor::delete(delete, kept, &mut cx.reborrow(), sink)
+                    dml::delete(delete, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Delete, rows))
             }
             Body::Update(update, kept) => {
                 let rows = self.in_statement(frame, |cx, sink| {
-                    executor::update(update, kept, &mut cx.reborrow(), sink)
+                    dml::update(update, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Update, rows))
             }
             Body::Delete(delete, kept) => {
                 let rows = self.in_statement(frame, |cx, sink| {
-                    executor::delete(delete, kept, &mut cx.reborrow(), sink)
+                    dml::delete(delete, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Delete, rows))
             }
@@ -570,7 +570,7 @@ impl Vm<'_> {
                     return Ok(Outcome::Rows(Command::Merge, rows));
                 }
                 let rows = self.in_statement(frame, |cx, sink| {
-                    executor::merge(merge, None, kept, &mut cx.reborrow(), sink)
+                    dml::merge(merge, None, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Merge, rows))
             }
@@ -627,11 +627,11 @@ impl Vm<'_> {
             Some(fires) => {
                 let table = &insert.table;
                 self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
-                    executor::insert_rows(insert, row, rows, hint, &mut cx.reborrow(), sink)
+                    dml::insert_rows(insert, row, rows, hint, &mut cx.reborrow(), sink)
                 })?
             }
             None => self.in_statement(frame, |cx, sink| {
-                executor::insert_rows(insert, row, rows, hint, &mut cx.reborrow(), sink)
+                dml::insert_rows(insert, row, rows, hint, &mut cx.reborrow(), sink)
             })?,
         };
         Ok(Outcome::Rows(Command::Insert, count))
@@ -642,9 +642,9 @@ impl Vm<'_> {
         self.state.transaction.count == 0 && self.state.transaction.is_fresh()
     }
 
-    /// See [`executor::PointMerge::applies`].
+    /// See [`dml::PointMerge::applies`].
     fn merges_by_key(&self) -> bool {
-        executor::PointMerge::applies(self.state.options.isolation)
+        dml::PointMerge::applies(self.state.options.isolation)
     }
 
     /// What a statement is planned by: values of parameters, and what is configured for the database.

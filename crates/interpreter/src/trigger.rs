@@ -131,18 +131,18 @@ impl Vm<'_> {
     pub fn merge_with_triggers(
         &mut self,
         merge: &planner::MergePlan,
-        kept: &mut executor::Kept,
+        kept: &mut dml::Kept,
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<u64, Halted> {
-        let mut merged = executor::Merged::default();
+        let mut merged = dml::Merged::default();
         let follows = merge.fires.iter().any(|fires| fires.follows);
         let mut others = Changed { follows, ..Changed::default() };
         self.in_one_transaction(|vm| {
             let rows = vm.in_statement(frame, |cx, sink| {
                 let mut cx = cx.reborrow();
                 cx.changed = Some(&mut others);
-                executor::merge(merge, Some(&mut merged), kept, &mut cx, sink)
+                dml::merge(merge, Some(&mut merged), kept, &mut cx, sink)
             })?;
             vm.fire_for_followed(&others.followed, guarded)?;
             let set = merge.set_columns();

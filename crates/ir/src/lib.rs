@@ -36,6 +36,7 @@ pub mod query;
 pub mod serialize;
 mod settings;
 mod there;
+mod view;
 mod visit;
 
 pub use cursor::*;
@@ -46,3 +47,4 @@ pub use program::*;
 pub use query::*;
 pub use serialize::*;
 pub use settings::Settings;
+pub use view::{ViewChange, ViewPart};

@@ -524,7 +524,7 @@ impl SessionEnvironment<'_> {
             txn.begin();
         }
         txn.begin_statement();
-        let answer = executor::tracking_function(func, args, self, &mut txn);
+        let answer = executor::tracking::function(func, args, self, &mut txn);
         txn.end_statement();
         let ended = match own {
             // It has read, and must not be told of before it is safe.

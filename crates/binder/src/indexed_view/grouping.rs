@@ -8,15 +8,6 @@ use super::expressions::is_float;
 use super::refusing::Refusing;
 use crate::error::Result;
 
-/// What an output column of an indexed view with GROUP BY is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViewPart {
-    Group,
-    /// COUNT_BIG(*).
-    Count,
-    Sum,
-}
-
 /// Columns, and what they are.
 type Columns<'q> = &'q [(ColId, Expr)];
 

@@ -46,7 +46,7 @@ impl Commands<'_> {
             Ok(catalog.index_view(txn, scope, view, columns, tables, spec)?)
         })?;
         self.tell_long_keys(&rows, &[]);
-        self.in_statement(frame, |cx, _| executor::fill_view(&rows, cx))
+        self.in_statement(frame, |cx, _| dml::fill_view(&rows, cx))
     }
 
     /// ALTER INDEX REBUILD of a view whose clustered index is disabled.
@@ -62,7 +62,7 @@ impl Commands<'_> {
             let scope = commands.state.definitions();
             let rows = commands.state.database.catalog.table_by_id(scope, id);
             let Some(rows) = rows.filter(|rows| !rows.is_disabled_view()) else { return Ok(()) };
-            commands.in_statement(frame, |cx, _| executor::fill_view(&rows, cx))
+            commands.in_statement(frame, |cx, _| dml::fill_view(&rows, cx))
         })
     }
 

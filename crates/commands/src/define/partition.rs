@@ -7,7 +7,8 @@ use catalog::{
     Catalog, DdlScope, ModuleKind, PARTITIONS_MAX, PartitionFunctionDef, Partitioned, ProcedureDef,
     TableDef,
 };
-use executor::{PartitionRows, SqlError, SqlMessage};
+use dml::PartitionRows;
+use executor::{SqlError, SqlMessage};
 use ir::Expr;
 use ir::ddl::{PartitionDdl, Reorganize};
 use security::Permission;
@@ -160,7 +161,7 @@ impl Commands<'_> {
             let divided = Divided::of(catalog, scope, partitioned)?;
             let meant = divided.meant(&table, &numbers)?;
             divided.check_alignment(catalog, scope, &table)?;
-            executor::delete_rows(&table, divided.rows(&meant), cx)?;
+            dml::delete_rows(&table, divided.rows(&meant), cx)?;
             Ok(())
         })
     }

@@ -8,7 +8,8 @@ use crate::Commands;
 use crate::define::change::writer;
 use crate::define::partition::{Divided, in_range};
 use catalog::{Catalog, DdlScope, IndexDef, ObjectRef, TableDef, Temporal, same_name};
-use executor::{Cx, PartitionRows, SqlError, SqlMessage};
+use dml::PartitionRows;
+use executor::{Cx, SqlError, SqlMessage};
 use ir::ddl::Switch;
 use std::sync::Arc;
 use types::Value;
@@ -388,7 +389,7 @@ impl Pair<'_> {
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
         let (source, target) = self.shown();
-        if !executor::has_no_rows(self.target, to.as_ref().map(Side::rows), cx)? {
+        if !dml::has_no_rows(self.target, to.as_ref().map(Side::rows), cx)? {
             return Err(match to {
                 Some(side) => failed(
                     4904,
@@ -421,7 +422,7 @@ impl Pair<'_> {
             _ => Ok(()),
         };
         let rows = from.as_ref().map(Side::rows);
-        executor::move_rows(self.source, rows, self.target, &fits, cx)?;
+        dml::move_rows(self.source, rows, self.target, &fits, cx)?;
         Ok(())
     }
 }

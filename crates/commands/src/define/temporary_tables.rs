@@ -113,7 +113,7 @@ impl Commands<'_> {
         let (Some(def), Some(table)) = (table, rows) else { return Ok(()) };
         self.with_cx(&mut [], |cx| {
             let last = def.checks.len().saturating_sub(1);
-            executor::verify_rows(&def, last, table.rows(), cx)
+            dml::verify_rows(&def, last, table.rows(), cx)
         })
     }
 
@@ -253,7 +253,7 @@ fn rewritten(
     let was = &old.columns[ordinal];
     if value.is_null() && !column.nullable && was.nullable {
         let table = format!("tempdb.dbo.{}", new.name);
-        return Err(executor::null_error(&column.name, &table, "UPDATE"));
+        return Err(dml::null_error(&column.name, &table, "UPDATE"));
     }
     let pages = was.collation.page() == column.collation.page();
     if was.ty == column.ty && pages {

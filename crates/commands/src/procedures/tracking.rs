@@ -3,8 +3,9 @@
 use crate::Commands;
 use crate::procedures::Argument;
 use catalog::{ObjectRef, TableDef};
+use dml::Cleaned;
 use engine::EngineError;
-use executor::{Cleaned, SqlError, SqlMessage};
+use executor::{SqlError, SqlMessage};
 use security::Permission;
 use session_state::OpenDatabase;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ pub fn clean_tracked_before(
         let tables = open.catalog.objects().into_iter().filter_map(tracked);
         tables.filter(|table| table.tracking.is_some()).collect::<Vec<Arc<TableDef>>>()
     };
-    executor::clean_commits(&open.engine, tracking.commits, &tables, before_us, stop)
+    dml::clean_commits(&open.engine, tracking.commits, &tables, before_us, stop)
 }
 
 impl Commands<'_> {

@@ -72,4 +72,4 @@ impl KeyEncoder {
 }
 
 /// A map from key bytes.
-pub(crate) type KeyMap<T> = HashMap<Box<[u8]>, T, BuildHasherDefault<KeyHasher>>;
+pub type KeyMap<T> = HashMap<Box<[u8]>, T, BuildHasherDefault<KeyHasher>>;

@@ -32,7 +32,7 @@ use std::ops::Bound;
 use std::rc::Rc;
 
 pub(super) use bounds::range_of;
-pub(crate) use bounds::{as_slice, past};
+pub use bounds::{as_slice, past};
 
 /// Reads one table.
 pub(super) struct TableScan<'p> {
@@ -761,7 +761,7 @@ fn qualifies(
 }
 
 /// The engine's handle to a table's rows.
-pub(crate) fn engine_tree(db: &std::sync::Arc<engine::Database>, table: &TableDef) -> engine::Tree {
+pub fn engine_tree(db: &std::sync::Arc<engine::Database>, table: &TableDef) -> engine::Tree {
     db.tree_of(table.tree, table.shape)
 }
 

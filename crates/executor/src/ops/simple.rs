@@ -209,7 +209,7 @@ impl Operator for Filter<'_> {
 }
 
 /// The count of TOP ... PERCENT: 1031.
-pub(crate) fn percentage(count: &Value) -> Result<f64, SqlError> {
+pub fn percentage(count: &Value) -> Result<f64, SqlError> {
     let percent = match count {
         Value::Float(f) => *f,
         other => other.as_i64().unwrap_or(0) as f64,
@@ -221,7 +221,7 @@ pub(crate) fn percentage(count: &Value) -> Result<f64, SqlError> {
 }
 
 /// The count of a TOP: 1060, 127.
-pub(crate) fn row_count(count: &Value) -> Result<u64, SqlError> {
+pub fn row_count(count: &Value) -> Result<u64, SqlError> {
     let Some(n) = count.as_i64() else {
         return Err(SqlError::new(
             1060,

@@ -9,7 +9,7 @@ use crate::message::SqlError;
 
 /// What has been done to a row, by one transaction or by several one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Change {
+pub struct Change {
     /// The row was there before.
     pub before: bool,
     /// The row is there afterwards.
@@ -122,7 +122,7 @@ impl Change {
 }
 
 #[cold]
-pub(super) fn corrupt() -> SqlError {
+pub fn corrupt() -> SqlError {
     SqlError::new(824, 24, "A record of a tracked change is not as it was written.")
 }
 

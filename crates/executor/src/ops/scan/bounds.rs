@@ -114,11 +114,11 @@ fn edge(
 }
 
 /// The bound above every key that starts with `key`.
-pub(crate) fn past(mut key: Vec<u8>) -> Bound<Vec<u8>> {
+pub fn past(mut key: Vec<u8>) -> Bound<Vec<u8>> {
     if key::prefix_successor(&mut key) { Bound::Excluded(key) } else { Bound::Unbounded }
 }
 
-pub(crate) fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+pub fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
     match bound {
         Bound::Included(key) => Bound::Included(key),
         Bound::Excluded(key) => Bound::Excluded(key),

@@ -3,17 +3,14 @@
 //! Promise: a row changes once per statement, in its newest state under its lock; a statement never meets its
 //! own work (rows whose key moves are collected first, and so are the rows of an INSERT that reads its target).
 
-use crate::cx::{Cx, row_bytes};
-use crate::error::engine_error;
-use crate::eval::{eval, holds, test};
 use crate::last_writer::Kept;
-use crate::message::{SqlError, SqlMessage};
-use crate::ops::KeyMap;
-use crate::query::{collect, column_meta, for_each_batch};
-use crate::sink::ResultSink;
 use crate::write::{TableWriter, key_columns};
 use catalog::TableDef;
 use engine::{InsertHint, TableLock, Use};
+use executor::{
+    Cx, KeyMap, ResultSink, SqlError, SqlMessage, collect, column_meta, engine_error, eval,
+    for_each_batch, holds, row_bytes, test,
+};
 use ir::{Expr, TableHints, UpdateSet};
 use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, OutputPlan, Plan, UpdatePlan};
 use runtime::task::Many;
@@ -189,7 +186,7 @@ pub fn insert_query<'a>(
                     own.extend_from_slice(row);
                     let next = cx.env.next_identity(table)?;
                     let ty = table.columns[i].ty;
-                    own[i] = crate::eval::identity_value(next, ty)?;
+                    own[i] = executor::identity_value(next, ty)?;
                     writer.insert(&own, &mut hint, cx)?;
                 }
                 None => {
@@ -659,10 +656,11 @@ impl<'p> Output<'p> {
 pub(crate) fn note_context(context: Option<&Expr>, cx: &mut Cx<'_>) -> Result<(), SqlError> {
     if let Some(context) = context {
         let value = eval(context, &[], cx)?;
-        cx.keep().tracking_context = match value {
+        let context = match value {
             Value::Binary(bytes) => Some(bytes.to_vec()),
             _ => None,
         };
+        cx.set_tracking_context(context);
     }
     Ok(())
 }

@@ -3,13 +3,10 @@
 //! Promise: nothing is written for a table that is not tracked, and of a statement that changes no row nothing either.
 //! The row itself is changed first, so its lock orders all that is noted of its key.
 
-use super::record::Change;
-use super::{TrackedKey, txn};
-use crate::cx::Cx;
-use crate::error::engine_error;
-use crate::message::SqlError;
 use catalog::{TableDef, Tracking};
 use engine::{EngineError, InsertHint, ReadOptions, RowImage, Tree};
+use executor::tracking::{Change, TrackedKey, corrupt, txn};
+use executor::{Cx, SqlError, engine_error};
 use types::Value;
 
 /// Of a tracked table, for one statement.
@@ -49,7 +46,7 @@ impl Tracker {
             by_key: db.tree(tracking.by_key),
             commits: db.tree(tracking.commits),
             update,
-            context: cx.kept().and_then(|kept| kept.tracking_context.clone()),
+            context: cx.tracking_context().map(<[u8]>::to_vec),
             late: Vec::new(),
             values: Vec::new(),
             bytes: Vec::new(),
@@ -119,7 +116,7 @@ impl Tracker {
         }
         self.deleted(table, old, cx)?;
         self.take_key(new);
-        cx.hold(crate::cx::row_bytes(&self.values))?;
+        cx.hold(executor::row_bytes(&self.values))?;
         self.late.push(self.values.clone());
         Ok(())
     }
@@ -196,7 +193,7 @@ impl Tracker {
         // Nobody else writes under the transaction's number.
         let found = txn(cx)?.get_with(&self.changes, key, ReadOptions::nolock(), &mut row);
         if !found.map_err(|e| failed(e, cx))? {
-            return Err(super::record::corrupt());
+            return Err(corrupt());
         }
         let mut all = Change::decode(&row)?.0;
         let other_context = all.context != change.context;

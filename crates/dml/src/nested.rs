@@ -4,12 +4,10 @@
 //! one undoes the other. The rows counted are those inserted; the last identity is the inner change's.
 
 use crate::change::{delete, insert, insert_rows, note_context, update};
-use crate::cx::Cx;
 use crate::last_writer::Kept;
 use crate::merge::merge;
-use crate::message::{SqlError, SqlMessage};
-use crate::sink::{ColumnMeta, Done, ResultSink};
 use engine::InsertHint;
+use executor::{ColumnMeta, Cx, Done, ResultSink, SqlError, SqlMessage};
 use planner::{ChangePlan, ChangedRows, InsertPlan};
 use types::Value;
 

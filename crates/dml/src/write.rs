@@ -2,16 +2,14 @@
 //!
 //! Promise: nothing is allocated per row once the buffers have grown.
 
-use crate::cx::Cx;
-use crate::error::{duplicate_key, engine_error, private_error};
-use crate::eval::qualified;
 use crate::foreign::Fate;
 use crate::lob;
-use crate::message::SqlError;
-use crate::ops::engine_tree;
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
+use executor::{
+    Cx, SqlError, duplicate_key, engine_error, engine_tree, key_text, private_error, qualified,
+};
 use runtime::task::Breath;
 use session_table::TableError;
 use std::borrow::Cow;
@@ -633,7 +631,7 @@ impl TableWriter {
             return Ok(None);
         }
         for column in needed {
-            values[*column] = lob::column(&self.table, &row, *column, cx)?;
+            values[*column] = executor::lob::column(&self.table, &row, *column, cx)?;
         }
         Ok(Some(values))
     }
@@ -782,17 +780,6 @@ pub fn key_error(table: &TableDef, error: types::TypeError) -> SqlError {
 /// " The duplicate key value is (1, a)."
 pub fn duplicate_key_text(table: &TableDef, key: &[&Value]) -> String {
     key_text(table, &key_columns(table), key)
-}
-
-pub(crate) fn key_text(table: &TableDef, columns: &[usize], key: &[&Value]) -> String {
-    let mut shown = Vec::new();
-    for (i, value) in columns.iter().zip(key) {
-        // Bytes in digits.
-        let style = i32::from(matches!(value, Value::Binary(_)));
-        let text = types::format::to_text(value, table.columns[*i].ty, style).ok().flatten();
-        shown.push(text.map_or_else(|| "<NULL>".to_string(), |t| t.trim_end().to_string()));
-    }
-    format!(" The duplicate key value is ({}).", shown.join(", "))
 }
 
 /// Ordinals of the clustered key's columns; empty for a heap.

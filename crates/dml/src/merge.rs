@@ -6,14 +6,12 @@
 use crate::change::{
     Output, assign, begin_writing, check_after, check_all, note_context, note_identity, of_target,
 };
-use crate::cx::{Changed, Cx, row_bytes};
-use crate::eval::{eval, holds};
 use crate::last_writer::Kept;
-use crate::message::{SqlError, SqlMessage};
-use crate::ops::{KeyMap, percentage, row_count};
-use crate::query::for_each_batch;
-use crate::sink::ResultSink;
 use crate::write::TableWriter;
+use executor::{
+    Changed, Cx, KeyMap, ResultSink, SqlError, SqlMessage, eval, for_each_batch, holds, percentage,
+    row_bytes, row_count,
+};
 use ir::{Expr, MergeAction, MergeClause, MergeWhen};
 use planner::{BlockPlan, MergePlan};
 use runtime::task::Many;

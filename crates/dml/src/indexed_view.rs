@@ -15,16 +15,13 @@
 //! others, so that two who change the same group go one after the other; a table without indexed views pays nothing for a
 //! row. Errors: 2601 for two rows under the unique key, 8646 where a row is not there that must be.
 
-use crate::cx::{Cx, row_bytes};
-use crate::error::engine_error;
-use crate::message::SqlError;
-use crate::ops::engine_tree;
-use crate::query::for_each_batch;
 use crate::write::TableWriter;
-use binder::ViewPart;
 use catalog::{Place, TableDef};
 use engine::{EngineError, InsertHint, TableLock};
-use planner::Plan;
+use executor::{
+    ChangedTable, Cx, SqlError, ViewChange, engine_error, engine_tree, for_each_batch, row_bytes,
+};
+use ir::ViewPart;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use telemetry::WaitType;
@@ -32,80 +29,6 @@ use types::{ArithOp, Decimal, KeyLayout, KeyPart, SqlType, TypeError, Value, ari
 
 /// Rounds of 1 ms in which a definition that is committed is published.
 const PUBLISH_ROUNDS_MAX: u32 = 30_000;
-
-/// A view's query over changed rows, planned.
-pub struct ViewChange {
-    /// Where the view's rows are.
-    pub rows: Arc<TableDef>,
-    /// Reads the table variables of `changed`.
-    pub plan: Plan,
-    pub changed: Vec<Arc<TableDef>>,
-    /// Each table of the view, and the columns of it that are read.
-    pub used: Vec<(Arc<TableDef>, Vec<usize>)>,
-    /// Of a view with GROUP BY: what its columns are.
-    pub parts: Vec<ViewPart>,
-}
-
-impl ViewChange {
-    /// Plans a change that was bound.
-    pub fn planned(rows: Arc<TableDef>, change: binder::ViewChange) -> ViewChange {
-        let known = planner::Known { maxdop: 1, ..planner::Known::default() };
-        let plan = planner::plan_query(&change.query, &known);
-        let binder::ViewChange { changed, used, parts, .. } = change;
-        ViewChange { rows, plan, changed, used, parts }
-    }
-
-    /// The columns that the view reads of a table.
-    pub(crate) fn columns_of(&self, table: i32) -> &[usize] {
-        let used = self.used.iter().find(|(of, _)| of.object_id == table);
-        used.map_or(&[], |(_, columns)| columns)
-    }
-}
-
-/// Rows of tables with indexed views above them that a statement has changed.
-#[derive(Default)]
-pub struct ViewChanges {
-    tables: Vec<ChangedTable>,
-}
-
-struct ChangedTable {
-    id: i32,
-    views: Vec<i32>,
-    inserted: Vec<Vec<Value>>,
-    deleted: Vec<Vec<Value>>,
-}
-
-impl Cx<'_> {
-    /// Notes a row that has come, gone or changed, for the indexed views above its table.
-    pub(crate) fn note_for_views(
-        &mut self,
-        table: &TableDef,
-        old: Option<&[Value]>,
-        new: Option<&[Value]>,
-    ) -> Result<(), SqlError> {
-        self.hold(old.map_or(0, row_bytes) + new.map_or(0, row_bytes))?;
-        let Some(changes) = self.view_changes.as_deref_mut() else {
-            // Whoever changes rows apart from a statement would leave the view as it was.
-            let what =
-                format!("this change of '{}', above which there is an indexed view", table.name);
-            return Err(SqlError::unsupported(what));
-        };
-        let at = changes.tables.iter().position(|t| t.id == table.object_id);
-        let at = at.unwrap_or_else(|| {
-            changes.tables.push(ChangedTable {
-                id: table.object_id,
-                views: table.views.clone(),
-                inserted: Vec::new(),
-                deleted: Vec::new(),
-            });
-            changes.tables.len() - 1
-        });
-        let of = &mut changes.tables[at];
-        of.deleted.extend(old.map(<[Value]>::to_vec));
-        of.inserted.extend(new.map(<[Value]>::to_vec));
-        Ok(())
-    }
-}
 
 /// The statement's rows are written: the views above them follow.
 pub fn keep_views(cx: &mut Cx<'_>) -> Result<(), SqlError> {
@@ -410,7 +333,7 @@ fn fill_changed(chosen: &[&Vec<Vec<Value>>], cx: &mut Cx<'_>) -> Result<(), SqlE
     'all: for (slot, rows) in (0u16..).zip(chosen) {
         for row in *rows {
             if private.insert(Place::Variable(slot), row.as_slice().into()).is_err() {
-                filled = Err(crate::cx::no_memory());
+                filled = Err(executor::no_memory());
                 break 'all;
             }
         }

@@ -12,14 +12,10 @@
 //! A statement is judged by what it leaves behind: references of a table to itself, and keys that go, are looked at when
 //! it ends. Actions (CASCADE, SET NULL, SET DEFAULT) are carried out row by row, through a writer of the other table.
 
-use crate::cx::{Cx, row_bytes};
-use crate::error::engine_error;
-use crate::lob;
-use crate::message::SqlError;
-use crate::ops::engine_tree;
 use crate::write::TableWriter;
 use catalog::{ForeignKeyDef, RefAction, TableDef};
 use engine::{EngineError, Isolation, ReadOptions, RowLock, ScanOptions};
+use executor::{Cx, SqlError, engine_error, engine_tree, row_bytes};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::{KeyPart, Value, compare, key};
@@ -337,7 +333,7 @@ impl Child {
                     (RefAction::SetDefault, _) => {
                         let default = rules.defaults.iter().find(|(c, _)| c == column);
                         match default {
-                            Some((_, expr)) => crate::eval::eval(expr, &[], cx)?,
+                            Some((_, expr)) => executor::eval(expr, &[], cx)?,
                             None => Value::Null,
                         }
                     }
@@ -422,7 +418,7 @@ pub(crate) fn find(
         if layout.is_none() {
             let mut all = true;
             for (column, wanted) in columns.iter().zip(values) {
-                let value = lob::column(table, row, *column, cx)?;
+                let value = executor::lob::column(table, row, *column, cx)?;
                 all &= compare::compare(&value, wanted).is_some_and(|o| o.is_eq());
             }
             if !all {
@@ -430,7 +426,7 @@ pub(crate) fn find(
             }
         }
         let locator = match index {
-            Some(index) => crate::index::locator(&index.layout, row)?,
+            Some(index) => executor::index::locator(&index.layout, row)?,
             None => key.to_vec(),
         };
         cx.hold(locator.len())?;

@@ -3,16 +3,10 @@
 //! What does not change from one run to the next is made once, with the plan: the recipe of the key, which columns are
 //! decoded and where they go.
 
-use crate::cx::Cx;
-use crate::error::engine_error;
-use crate::eval::{eval, holds};
-use crate::isolation;
-use crate::lob;
-use crate::message::SqlError;
-use crate::ops::engine_tree;
 use crate::write::key_columns;
 use catalog::TableDef;
 use engine::{Found, Isolation, Looked, ReadOptions, RowLock};
+use executor::{Cx, SqlError, check_memory_table, engine_error, engine_tree, eval, holds};
 use ir::{Expr, ExprKind, TableHints};
 use planner::Scan;
 use std::sync::Arc;
@@ -124,7 +118,7 @@ impl Spot {
     pub fn decode_rest(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         for column in self.columns.iter().filter(|column| self.narrow && !column.read) {
             self.slots[column.slot] =
-                lob::column(&self.table, &self.found.row, column.ordinal, cx)?;
+                executor::lob::column(&self.table, &self.found.row, column.ordinal, cx)?;
         }
         Ok(())
     }
@@ -156,7 +150,7 @@ impl Spot {
     pub fn qualifies(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         for column in self.columns.iter().filter(|column| !self.narrow || column.read) {
             self.slots[column.slot] =
-                lob::column(&self.table, &self.found.row, column.ordinal, cx)?;
+                executor::lob::column(&self.table, &self.found.row, column.ordinal, cx)?;
         }
         if let Some(slot) = self.locator {
             self.slots[slot] = Value::binary(&self.key_bytes);
@@ -189,7 +183,7 @@ impl Spot {
     pub fn read_in_memory(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(false) };
         let level = txn.options().isolation;
-        isolation::check(&TableHints::default(), level, cx.env.memory_access())?;
+        check_memory_table(&TableHints::default(), level, cx.env.memory_access())?;
         let options = ReadOptions { lock: RowLock::Exclusive, ..ReadOptions::default() };
         let there = txn.get_with(&self.tree, &self.key_bytes, options, &mut self.found.row);
         Ok(there.map_err(|e| engine_error(e, Some(&self.table), cx))? && self.qualifies(cx)?)

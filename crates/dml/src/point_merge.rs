@@ -8,14 +8,12 @@
 //! Promise: what is seen, locked, asked and changed is what the general plan would, which is still there for the levels
 //! at which that reads otherwise ([`PointMerge::applies`]).
 
-use crate::cx::Cx;
-use crate::eval::{eval, holds};
 use crate::last_writer::LastWriter;
-use crate::message::SqlError;
 use crate::setter::{Bench, Setter};
 use crate::spot::{LOOKS_MAX, Spot, keys_stay};
 use crate::write::TableWriter;
 use engine::{InsertHint, Isolation, Looked, Use};
+use executor::{Cx, SqlError, eval, holds};
 use ir::{Expr, MergeAction, MergeWhen, ParamId, TableHints, UpdateSet};
 use planner::{MergePlan, Node, Op, PhysicalJoin};
 use std::sync::Arc;

@@ -11,14 +11,13 @@
 //! Promise: what is seen, locked, asked and changed is what the general plan would, whose every case this need not know:
 //! [`PointChange::new`] takes only plans of this kind.
 
-use crate::cx::Cx;
 use crate::last_writer::LastWriter;
-use crate::message::SqlError;
 use crate::setter::{Bench, Setter};
 use crate::spot::{LOOKS_MAX, Spot, keys_stay};
 use crate::write::TableWriter;
 use catalog::TableDef;
 use engine::{Looked, Use};
+use executor::{Cx, SqlError};
 use ir::{Expr, TableHints, UpdateSet};
 use planner::{DeletePlan, Op, Plan, UpdatePlan};
 use std::sync::Arc;

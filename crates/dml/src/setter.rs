@@ -4,12 +4,10 @@
 //! bytes are patched: the other columns are neither decoded nor encoded.
 
 use crate::change::assign;
-use crate::cx::Cx;
-use crate::eval::{eval, qualified};
-use crate::message::SqlError;
 use crate::spot::Spot;
 use crate::write::{Known, TableWriter, null_error};
 use catalog::TableDef;
+use executor::{Cx, SqlError, eval, qualified};
 use ir::UpdateSet;
 use types::{RowLayout, Value};
 

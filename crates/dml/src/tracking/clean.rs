@@ -8,12 +8,12 @@
 //! Promise: nobody is waited for. What is cleaned belongs to transactions that are over, and lies under keys that nobody
 //! writes again; where somebody alters or checks a table meanwhile, the rest is left to the next time.
 
-use super::scan_prefix;
-use crate::ops::engine_tree;
 use catalog::{TableDef, Tracking};
 use engine::{
     Database, Durability, EngineError, ReadOptions, TrackedCommit, Tree, TreeId, Txn, TxnOptions,
 };
+use executor::engine_tree;
+use executor::tracking::scan_prefix;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

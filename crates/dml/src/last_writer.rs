@@ -3,9 +3,9 @@
 //!
 //! Promise: a writer is kept only after a run that ended well, and only where what it knows holds for another run.
 
-use crate::message::SqlError;
 use crate::write::TableWriter;
 use engine::InsertHint;
+use executor::SqlError;
 use planner::{InsertPlan, InsertSource};
 
 /// The writer of the last run, if it is good for another.

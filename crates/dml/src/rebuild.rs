@@ -4,18 +4,14 @@
 //! Promise: all in the transaction that changes the definition, under the table's Sch-M lock: nobody sees it half done,
 //! and a rollback, or a crash, leaves rows and definition as they were.
 
-use crate::cx::Cx;
-use crate::error::{engine_error, from_binder};
-use crate::eval::{error_of_store, test};
+use crate::error::from_binder;
 use crate::foreign::{conflict, find};
 use crate::index::{Entry, IndexWriter, entry, has_entry};
-use crate::lob;
-use crate::message::SqlError;
-use crate::ops::{KeyMap, engine_tree};
 use crate::period::{verify_history, verify_period};
-use crate::write::{TableWriter, key_text};
+use crate::write::TableWriter;
 use catalog::{Altered, TableDef, Work};
 use engine::{InsertHint, ReadOptions, ScanOptions};
+use executor::{Cx, KeyMap, SqlError, engine_error, engine_tree, error_of_store, key_text, test};
 use runtime::task;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -94,7 +90,7 @@ pub(crate) fn all_columns(
     row: &[u8],
     cx: &mut Cx<'_>,
 ) -> Result<Vec<Value>, SqlError> {
-    (0..table.columns.len()).map(|i| lob::column(table, row, i, cx)).collect()
+    (0..table.columns.len()).map(|i| executor::lob::column(table, row, i, cx)).collect()
 }
 
 fn rewrite(altered: &Altered, columns: &[Option<usize>], cx: &mut Cx<'_>) -> Result<(), SqlError> {
@@ -197,7 +193,7 @@ fn fill(table: &Arc<TableDef>, index_id: i32, cx: &mut Cx<'_>) -> Result<(), Sql
     let mut values = vec![Value::Null; table.columns.len()];
     each_row(table, cx, |key, row, cx| {
         for column in &needed {
-            values[*column] = lob::column(table, row, *column, cx)?;
+            values[*column] = executor::lob::column(table, row, *column, cx)?;
         }
         if has_entry(filter, &values, cx)? {
             entry(index, &values, key, &mut made)?;
@@ -274,7 +270,7 @@ fn verify_foreign_key(
     each_row(table, cx, |_, row, cx| {
         let mut values = Vec::with_capacity(key.columns.len());
         for column in &key.columns {
-            values.push(lob::column(table, row, *column, cx)?);
+            values.push(executor::lob::column(table, row, *column, cx)?);
         }
         if values.iter().any(Value::is_null) {
             return Ok(());

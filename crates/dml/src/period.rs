@@ -6,12 +6,11 @@
 //!
 //! Source: SQL Server's documentation of temporal tables ("How does temporal work?").
 
-use crate::cx::{Cx, row_bytes};
-use crate::message::SqlError;
 use crate::rebuild::{all_columns, each_row};
 use crate::write::TableWriter;
 use catalog::{TableDef, Temporal};
 use engine::InsertHint;
+use executor::{Cx, SqlError, row_bytes};
 use std::sync::Arc;
 use types::datetime::{DateTime2, datetime2_from_unix_ns, days_from_civil};
 use types::{SqlType, Value};

@@ -4,16 +4,14 @@
 //! Promises: the row is written first, then its entries, then constraints on other rows are looked at; of a unique
 //! index whose columns an UPDATE sets all old entries go before any new one comes.
 
-use crate::cx::Cx;
 use crate::error::from_binder;
-use crate::eval::{eval, test};
 use crate::foreign::{ForeignKeys, conflict};
 use crate::index::{Entry, IndexWriter, entry, has_entry};
-use crate::message::SqlError;
 use crate::period::Period;
 use crate::tracking::Tracker;
 use binder::TableRules;
 use catalog::TableDef;
+use executor::{Cx, SqlError, eval, test};
 use std::sync::Arc;
 use types::Value;
 
@@ -220,7 +218,7 @@ impl Upkeep {
             if column.rowversion && !keeps {
                 let stamp = match cx.txn.as_deref_mut() {
                     Some(txn) => {
-                        txn.next_stamp().map_err(|e| crate::from_engine(e, Some(table), ""))?
+                        txn.next_stamp().map_err(|e| executor::from_engine(e, Some(table), ""))?
                     }
                     None => 0,
                 };
