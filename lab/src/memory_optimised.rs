@@ -22,6 +22,7 @@ const LANGUAGE: &[&str] = &[
     "ir",
     "binder",
     "planner",
+    "functions",
     "executor",
     "dml",
     "interpreter",

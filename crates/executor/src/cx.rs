@@ -53,7 +53,7 @@ pub trait Environment {
         None
     }
     /// A document of sp_xml_preparedocument by its handle.
-    fn prepared_xml(&self, handle: i64) -> Option<std::sync::Arc<crate::PreparedXml>> {
+    fn prepared_xml(&self, handle: i64) -> Option<std::sync::Arc<functions::openxml::PreparedXml>> {
         let _ = handle;
         None
     }
@@ -584,11 +584,7 @@ const UNSHARED_BYTES: usize = 2 << 30;
 
 /// 701.
 pub fn no_memory() -> SqlError {
-    SqlError::new(
-        701,
-        17,
-        "There is insufficient system memory in resource pool 'default' to run this query.",
-    )
+    functions::no_memory().into()
 }
 
 /// The number of [`cancelled`]. It is never told to a client.

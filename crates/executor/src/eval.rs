@@ -3,8 +3,8 @@
 //! Promise: three-valued logic as in SQL; a predicate holds only when it is true. Every value has its node's
 //! type, since the binder made all conversions explicit.
 
+use crate::calls;
 use crate::cx::{Cx, Environment};
-use crate::functions;
 use crate::integer;
 use crate::message::SqlError;
 use crate::subquery;
@@ -61,7 +61,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
             if a.is_null() || b.is_null() {
                 return Ok(Value::Null);
             }
-            value_of(length(&a) + length(&b))?;
+            functions::value_of(length(&a) + length(&b))?;
             match arith::concat(&a, &b, expr.ty) {
                 Some(joined) => Ok(joined),
                 None => Ok(arith::binary(types::ArithOp::Add, &a, left.ty, &b, right.ty)?),
@@ -104,8 +104,8 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
                 None => Ok(Value::Null),
             }
         }
-        ExprKind::Func { func, args } => functions::call(*func, args, expr.ty, row, cx),
-        ExprKind::Xml { method, args } => functions::xml::call(method, args, expr.ty, row, cx),
+        ExprKind::Func { func, args } => calls::call(*func, args, expr.ty, row, cx),
+        ExprKind::Xml { method, args } => calls::xml::call(method, args, expr.ty, row, cx),
         ExprKind::SubPlan { kind, plan } => subquery::eval(kind, *plan, row, cx),
         ExprKind::NextIdentity => {
             let Some(table) = cx.table else { return Ok(Value::Null) };
@@ -133,26 +133,6 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
 pub fn identity_value(next: i64, ty: types::SqlType) -> Result<Value, SqlError> {
     let past = |_| types::TypeError::Overflow { from: "IDENTITY", to: ty.message_name() };
     Ok(convert::cast(&Value::BigInt(next), types::SqlType::BigInt, ty, 0).map_err(past)?)
-}
-
-/// One value that an expression makes has at most so many bytes (docs/limits.md).
-pub(crate) const VALUE_BYTES_MAX: usize = 256 << 20;
-
-/// A value of fewer bytes is made without a question.
-const SHORT_BYTES: usize = 64 << 10;
-
-/// 701 for a value of more bytes than one may have, or than there is memory for: it is made, and copied to its place.
-#[inline]
-pub(crate) fn value_of(bytes: usize) -> Result<(), SqlError> {
-    if bytes < SHORT_BYTES { Ok(()) } else { long_value_of(bytes) }
-}
-
-#[cold]
-fn long_value_of(bytes: usize) -> Result<(), SqlError> {
-    if bytes > VALUE_BYTES_MAX || runtime::memory::check(bytes.saturating_mul(2)).is_err() {
-        return Err(crate::cx::no_memory());
-    }
-    Ok(())
 }
 
 #[inline]

@@ -93,8 +93,8 @@ fn apply(op: ArithOp, ty: SqlType, a: i64, b: i64) -> Result<i64, TypeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calls::tests::NoSession;
     use crate::dice::Dice;
-    use crate::functions::tests::NoSession;
     use types::convert;
 
     /// The same by values, node by node.

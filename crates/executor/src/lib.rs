@@ -4,7 +4,7 @@
 //! Server's number.
 //!
 //! Knows nothing of T-SQL text, of variables' names, of procedures and transactions' nesting (the interpreter
-//! does), of how rows are changed (`dml` does that), nor of clients (a [`ResultSink`] takes what comes).
+//! does), of what a function makes of values (`functions`), how rows are changed (`dml`), nor of clients (a [`ResultSink`] takes what comes).
 
 #![forbid(unsafe_code)]
 
@@ -29,19 +29,16 @@ mod warnings;
 
 pub mod applock;
 mod batch;
+mod calls;
 mod columns;
 mod cx;
 #[cfg(test)]
 mod dice;
 mod error;
 mod eval;
-mod functions;
 mod integer;
 mod key_hasher;
-mod openjson;
-mod openxml;
 mod ops;
-mod serialize;
 mod subquery;
 
 pub use batch::Batch;
@@ -55,18 +52,15 @@ pub use error::{
 pub use eval::{
     assign, error_of_store, eval, forgiven_by, holds, identity_value, qualified, satisfies, test,
 };
-pub use functions::zones::{Zone, time_zones};
 pub use isolation::{MemoryAccess, check as check_memory_table, check_memory_read};
 pub use memory::{GrantRow, MemoryPool, PoolFigures};
 pub use message::{Reach, SqlError, SqlMessage};
-pub use openxml::PreparedXml;
 pub use ops::{KeyMap, as_slice, engine_tree, past, percentage, row_count};
 pub use partition::count_partitions;
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
     subplans_read_tables,
 };
-pub use serialize::base64;
 pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
 pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};
 pub use view_changes::{ChangedTable, ViewChange, ViewChanges};

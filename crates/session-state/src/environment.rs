@@ -411,7 +411,7 @@ impl Environment for SessionEnvironment<'_> {
         Ok(rows)
     }
 
-    fn prepared_xml(&self, handle: i64) -> Option<std::sync::Arc<executor::PreparedXml>> {
+    fn prepared_xml(&self, handle: i64) -> Option<std::sync::Arc<functions::openxml::PreparedXml>> {
         self.state.prepared_xml.find(handle)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! They are kept until they are removed or the session ends or is reset; their sizes together are limited (6624).
 
-use executor::{PreparedXml, SqlError};
+use executor::SqlError;
+use functions::openxml::PreparedXml;
 use std::sync::Arc;
 
 /// Bytes that the documents of a session may take.

@@ -14,7 +14,7 @@ const FILES_IN_CIRCLES: &[(&str, usize)] = &[
     ("buffer-pool", 2),
     ("catalog", 16),
     ("dml", 8),
-    ("executor", 14),
+    ("executor", 12),
     ("interpreter", 9),
     ("ir", 2),
     ("lab", 14),

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use executor::{PreparedXml, SqlError};
+use executor::SqlError;
+use functions::openxml::PreparedXml;
 use types::{SqlType, Value, convert};
 use xml::{Encoding, Options};
 

@@ -303,7 +303,7 @@ impl Accumulator {
                 *count += 1;
             }
             State::Approximate { sum, count } => {
-                *sum += crate::functions::real(value);
+                *sum += functions::real(value);
                 *count += 1;
             }
             State::Extreme(best) => {
@@ -318,7 +318,7 @@ impl Accumulator {
             }
             State::Joined(joined) => joined.pieces.push((Box::default(), value.clone())),
             State::Moments { count, mean, squares } => {
-                let x = crate::functions::real(value);
+                let x = functions::real(value);
                 *count += 1;
                 let delta = x - *mean;
                 *mean += delta / *count as f64;
@@ -396,7 +396,7 @@ fn percentile(
     share: &Value,
 ) -> Result<Value, SqlError> {
     let Some(most) = pieces.len().checked_sub(1) else { return Ok(Value::Null) };
-    let share = crate::functions::real(share);
+    let share = functions::real(share);
     if !(0.0..=1.0).contains(&share) {
         return Err(percentile_out_of_range());
     }
@@ -407,7 +407,7 @@ fn percentile(
         return Ok(order[index.saturating_sub(1).min(most)].1.clone());
     }
     let place = share * most as f64;
-    let at = |place: f64| crate::functions::real(&order[place as usize].1);
+    let at = |place: f64| functions::real(&order[place as usize].1);
     let (low, high) = (at(place.floor()), at(place.ceil()));
     Ok(Value::Float(low + (high - low) * (place - place.floor())))
 }

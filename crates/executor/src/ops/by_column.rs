@@ -163,9 +163,9 @@ impl ByColumn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calls::tests::NoSession;
     use crate::columns::Kind;
     use crate::dice::Dice;
-    use crate::functions::tests::NoSession;
     use ir::{ArithOp, ExprKind};
     use std::collections::BTreeMap;
     use types::collation::Rule;

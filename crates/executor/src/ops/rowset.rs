@@ -2,9 +2,9 @@
 
 use super::Operator;
 use crate::batch::Batch;
+use crate::calls::xml;
 use crate::cx::Cx;
 use crate::eval::eval;
-use crate::functions::xml;
 use crate::message::SqlError;
 use crate::tracking;
 use ir::{Expr, TableFunc};

@@ -4,7 +4,7 @@ use super::Operator;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::message::SqlError;
-use crate::serialize::Writer;
+use functions::serialize::Writer;
 use ir::SerializeSpec;
 use runtime::task::Breath;
 use types::Value;

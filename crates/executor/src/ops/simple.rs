@@ -114,11 +114,13 @@ impl Operator for SystemRows<'_> {
                 Some(called) => {
                     cx.env.function_rows(called.object_id, &args, cx.txn.as_deref_mut())?
                 }
-                None if crate::openjson::is_openjson(self.view) => {
-                    crate::openjson::rows(self.view, &args)?
+                None if functions::openjson::is_openjson(self.view) => {
+                    functions::openjson::rows(self.view, &args)?
                 }
-                None if crate::openxml::is_openxml(self.view) => {
-                    crate::openxml::rows(self.view, &args, cx.env)?
+                None if functions::openxml::is_openxml(self.view) => {
+                    functions::openxml::rows(self.view, &args, &|handle| {
+                        cx.env.prepared_xml(handle)
+                    })?
                 }
                 None => cx.env.view_rows(self.view, &args)?,
             };

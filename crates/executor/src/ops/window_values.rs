@@ -97,7 +97,7 @@ impl Partition {
                 Ok(())
             }
             WindowFunc::PercentileCont { at, arg } | WindowFunc::PercentileDisc { at, arg } => {
-                let at = crate::functions::real(&eval(at, &[], cx)?);
+                let at = functions::real(&eval(at, &[], cx)?);
                 if !(0.0..=1.0).contains(&at) {
                     return Err(super::accumulate::percentile_out_of_range());
                 }
@@ -329,8 +329,8 @@ fn percentile(args: &mut RowStore, at: f64, interpolates: bool) -> Result<Value,
     }
     let place = at * most as f64;
     let (low, high) = (place.floor() as usize, place.ceil() as usize);
-    let a = crate::functions::real(args.value(first + low)?);
-    let b = crate::functions::real(args.value(first + high)?);
+    let a = functions::real(args.value(first + low)?);
+    let b = functions::real(args.value(first + high)?);
     Ok(Value::Float(a + (b - a) * (place - place.floor())))
 }
 

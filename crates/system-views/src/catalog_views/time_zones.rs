@@ -4,7 +4,8 @@
 
 use crate::context::Context;
 use crate::declare::{Declared, view};
-use executor::{SqlError, Zone};
+use executor::SqlError;
+use functions::Zone;
 use types::{DateTime2, Value};
 
 /// The views of this file.
@@ -24,7 +25,7 @@ fn zones(_: &Context<'_>, _: &[Value]) -> Result<Vec<Now>, SqlError> {
         offset_minutes: zone.offset_at(now),
         summer: zone.is_summer(now),
     };
-    Ok(executor::time_zones().iter().map(one).collect())
+    Ok(functions::time_zones().iter().map(one).collect())
 }
 
 /// `+05:30`.

@@ -1,9 +1,9 @@
 //! Joins whose probing side comes by column, held against the same joins row by row.
 
 use super::*;
+use crate::calls::tests::NoSession;
 use crate::columns::Kind;
 use crate::dice::Dice;
-use crate::functions::tests::NoSession;
 use ir::{CompareOp, ExprKind};
 use planner::Op;
 use types::collation::Rule;

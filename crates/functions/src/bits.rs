@@ -4,7 +4,7 @@
 //! other way; one beyond the width leaves nothing. Source: SQL documentation, "Bit manipulation functions".
 
 use super::int;
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use ir::{Expr, FuncId};
 use types::{SqlType, Value};
 
@@ -14,7 +14,7 @@ pub(super) fn call(
     v: &[Value],
     args: &[Expr],
     ty: SqlType,
-) -> Result<Value, SqlError> {
+) -> Result<Value, FunctionError> {
     if v.iter().any(Value::is_null) {
         return Ok(Value::Null);
     }
@@ -89,7 +89,7 @@ fn place(
     number: &Value,
     function: &str,
     ty: SqlType,
-) -> Result<(usize, u8), SqlError> {
+) -> Result<(usize, u8), FunctionError> {
     let number = number.as_i64().and_then(|n| usize::try_from(n).ok());
     match number {
         Some(n) if n < bytes.len() * 8 => Ok((bytes.len() - 1 - n / 8, 1 << (n % 8))),
@@ -97,9 +97,9 @@ fn place(
     }
 }
 
-fn out_of_range(argument: u8, function: &str, ty: SqlType) -> SqlError {
+fn out_of_range(argument: u8, function: &str, ty: SqlType) -> FunctionError {
     let _ = ty;
-    SqlError::new(
+    FunctionError::new(
         9838,
         16,
         format!("Invalid value for argument {argument} of the {function} function."),

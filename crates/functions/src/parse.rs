@@ -2,8 +2,8 @@
 //!
 //! What they read is nvarchar(4000), as in SQL Server: of a longer text the beginning counts, so none of them is long work.
 
-use crate::cx::Cx;
-use crate::message::SqlError;
+use crate::Statement;
+use crate::error::FunctionError;
 use ir::{Expr, FuncId};
 use types::culture::Culture;
 use types::{SqlType, Value, convert, picture};
@@ -14,16 +14,16 @@ pub(super) fn call(
     v: &[Value],
     args: &[Expr],
     ty: SqlType,
-    cx: &mut Cx<'_>,
-) -> Result<Value, SqlError> {
+    statement: &mut dyn Statement,
+) -> Result<Value, FunctionError> {
     if v.iter().any(Value::is_null) {
         return Ok(Value::Null);
     }
     let given = if func == FuncId::Format { v.get(2) } else { v.get(1) };
     let culture = match given.and_then(Value::as_str) {
-        None => Culture::of_language(cx.env.language()),
+        None => Culture::of_language(statement.language()),
         Some(name) => Culture::find(name).ok_or_else(|| {
-            SqlError::new(
+            FunctionError::new(
                 9818,
                 16,
                 format!(
@@ -50,13 +50,13 @@ pub(super) fn call(
     let read = plain.and_then(|plain| {
         let plain = Value::str(&plain);
         convert::cast(&plain, as_text, ty, style)
-            .or_else(|_| convert::cast(&plain, as_text, ty, cx.env.date_style()))
+            .or_else(|_| convert::cast(&plain, as_text, ty, statement.date_style()))
             .ok()
     });
     match (read, func) {
         (Some(value), _) => Ok(value),
         (None, FuncId::TryParse) => Ok(Value::Null),
-        (None, _) => Err(SqlError::new(
+        (None, _) => Err(FunctionError::new(
             9819,
             16,
             format!(

@@ -37,7 +37,7 @@ pub(crate) fn call(
         // The text of the whole needs no tree: `STUFF((SELECT ... FOR XML PATH(''), TYPE).value('.', ...) ...)`.
         let plain = query.is_plain_text() && !text.contains('<') && !text.is_empty();
         if query.is_context() || plain {
-            let text = Value::str(&crate::serialize::xml_text(text));
+            let text = Value::str(&functions::serialize::xml_text(text));
             return Ok(convert::cast(&text, LONG, ty, 0)?);
         }
     }
@@ -158,7 +158,9 @@ fn sql_value(atom: &Atom, ty: SqlType) -> Result<Value, SqlError> {
         }
         // Bytes are in base64 there.
         Atom::Untyped(text) | Atom::Text(text) if ty.is_binary() => {
-            let Some(bytes) = crate::serialize::from_base64(text) else { return Ok(Value::Null) };
+            let Some(bytes) = functions::serialize::from_base64(text) else {
+                return Ok(Value::Null);
+            };
             (Value::binary(&bytes), SqlType::VarBinary(Len::Max))
         }
         Atom::Untyped(text) if ty.is_numeric() || ty.is_temporal() => {
@@ -170,8 +172,8 @@ fn sql_value(atom: &Atom, ty: SqlType) -> Result<Value, SqlError> {
 }
 
 impl From<XmlError> for SqlError {
+    #[cold]
     fn from(e: XmlError) -> SqlError {
-        let severity = if e.number() == 701 { 17 } else { 16 };
-        SqlError::new(e.number(), severity, e.text())
+        functions::FunctionError::from(e).into()
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Sources: SQL documentation of DATEFROMPARTS and its like (289, 10760), DATETRUNC, DATE_BUCKET, AT TIME ZONE.
 
-use crate::cx::Cx;
-use crate::message::SqlError;
+use crate::Statement;
+use crate::error::FunctionError;
 use ir::{DatePart, Expr, FuncId};
 use types::datetime::{self, DAYS_TO_1900, TICKS_PER_DAY};
 use types::{DateTime, DateTime2, DateTimeOffset, SqlType, TypeError, Value, convert};
@@ -14,8 +14,8 @@ pub(super) fn call(
     v: &[Value],
     args: &[Expr],
     ty: SqlType,
-    cx: &mut Cx<'_>,
-) -> Result<Value, SqlError> {
+    statement: &mut dyn Statement,
+) -> Result<Value, FunctionError> {
     match func {
         FuncId::CurrentTimezone => return Ok(Value::str("(UTC) Coordinated Universal Time")),
         FuncId::CurrentTimezoneId => return Ok(Value::str("UTC")),
@@ -25,7 +25,7 @@ pub(super) fn call(
         return Ok(Value::Null);
     }
     match func {
-        FuncId::DateTrunc(part) => truncate(part, &v[0], args[0].ty, cx.env.date_first()),
+        FuncId::DateTrunc(part) => truncate(part, &v[0], args[0].ty, statement.date_first()),
         FuncId::DateBucket(part) => bucket(part, v, args),
         FuncId::AtTimeZone => super::zones::at_time_zone(&v[0], v[1].as_str().unwrap_or(""), ty),
         _ => parts(v, ty),
@@ -33,10 +33,10 @@ pub(super) fn call(
 }
 
 /// DATETIMEFROMPARTS and its like: numbers from the year (for time: the hour) on.
-fn parts(v: &[Value], ty: SqlType) -> Result<Value, SqlError> {
+fn parts(v: &[Value], ty: SqlType) -> Result<Value, FunctionError> {
     let n: Vec<i64> = v.iter().map(|v| v.as_i64().unwrap_or(-1)).collect();
     let invalid = || {
-        SqlError::new(
+        FunctionError::new(
             289,
             16,
             format!(
@@ -135,12 +135,12 @@ fn like(model: &Value, d: DateTime2) -> Option<Value> {
     })
 }
 
-fn bad_part(part: DatePart, function: &'static str, ty: SqlType) -> SqlError {
+fn bad_part(part: DatePart, function: &'static str, ty: SqlType) -> FunctionError {
     TypeError::BadDatePart { part: part.name(), function, ty: ty.name() }.into()
 }
 
 /// DATETRUNC.
-fn truncate(part: DatePart, value: &Value, ty: SqlType, first: u8) -> Result<Value, SqlError> {
+fn truncate(part: DatePart, value: &Value, ty: SqlType, first: u8) -> Result<Value, FunctionError> {
     let bad = || bad_part(part, "datetrunc", ty);
     let d = wall(value).ok_or_else(bad)?;
     let (year, month, _) = datetime::civil_from_days(d.days);
@@ -181,12 +181,12 @@ fn digits(ty: SqlType) -> u8 {
 }
 
 /// DATE_BUCKET(part, width, date [, origin]): the start of the bucket that holds the date.
-fn bucket(part: DatePart, v: &[Value], args: &[Expr]) -> Result<Value, SqlError> {
+fn bucket(part: DatePart, v: &[Value], args: &[Expr]) -> Result<Value, FunctionError> {
     let (ty, value) = (args[1].ty, &v[1]);
     let bad = || bad_part(part, "date_bucket", ty);
     let width = v[0].as_i64().unwrap_or(0);
     if width <= 0 {
-        return Err(SqlError::new(
+        return Err(FunctionError::new(
             9834,
             16,
             "Invalid bucket width value passed to date_bucket function. Only positive values are \
@@ -198,7 +198,7 @@ fn bucket(part: DatePart, v: &[Value], args: &[Expr]) -> Result<Value, SqlError>
         None => DateTime2 { days: DAYS_TO_1900, ticks: 0 },
     };
     let d = wall(value).ok_or_else(bad)?;
-    let overflow = || SqlError::from(TypeError::DateAddOverflow { ty: ty.name() });
+    let overflow = || FunctionError::from(TypeError::DateAddOverflow { ty: ty.name() });
     let step = match part {
         DatePart::Week => 7 * TICKS_PER_DAY as i128,
         DatePart::Day => TICKS_PER_DAY as i128,
@@ -262,13 +262,4 @@ fn month_bucket(
         start = at(k)?;
     }
     like(value, start)
-}
-
-/// Any date, time or text as a datetimeoffset or datetime2 of seven digits, as AT TIME ZONE takes it.
-pub(super) fn moment(value: &Value, ty: SqlType) -> Result<Value, SqlError> {
-    let to = match value {
-        Value::DateTimeOffset(_) => return Ok(value.clone()),
-        _ => SqlType::DateTime2(7),
-    };
-    Ok(convert::cast(value, ty, to, 0)?)
 }

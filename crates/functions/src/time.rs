@@ -1,7 +1,7 @@
 //! Functions of date and time. The server's clock is UTC.
 
-use crate::cx::Cx;
-use crate::message::SqlError;
+use crate::Statement;
+use crate::error::FunctionError;
 use ir::{DatePart as Part, Expr, FuncId};
 use types::{DatePart, DateTime2, DateTimeOffset, SqlType, Value, convert, datetime};
 
@@ -9,21 +9,22 @@ pub(super) fn call(
     func: FuncId,
     v: &[Value],
     args: &[Expr],
-    cx: &mut Cx<'_>,
-) -> Result<Value, SqlError> {
+    statement: &mut dyn Statement,
+) -> Result<Value, FunctionError> {
     match func {
         FuncId::SysDateTime | FuncId::SysUtcDateTime => {
-            return Ok(Value::DateTime2(datetime::datetime2_from_unix_ns(cx.now_unix_ns())));
+            return Ok(Value::DateTime2(datetime::datetime2_from_unix_ns(statement.now_unix_ns())));
         }
         FuncId::SysDateTimeOffset => {
-            let utc: DateTime2 = datetime::datetime2_from_unix_ns(cx.now_unix_ns());
+            let utc: DateTime2 = datetime::datetime2_from_unix_ns(statement.now_unix_ns());
             return Ok(Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes: 0 }));
         }
         FuncId::IsDate => {
             let blank = |text: &str| text.trim_matches(' ').is_empty();
             let good = !v[0].is_null()
                 && !v[0].as_str().is_some_and(blank)
-                && convert::cast(&v[0], args[0].ty, SqlType::DateTime, cx.env.date_style()).is_ok();
+                && convert::cast(&v[0], args[0].ty, SqlType::DateTime, statement.date_style())
+                    .is_ok();
             return Ok(Value::Int(good as i32));
         }
         _ => {}
@@ -38,15 +39,17 @@ pub(super) fn call(
         FuncId::DateDiff(part) => datetime::datediff(types_part(part), &v[0], &v[1])?,
         FuncId::DateDiffBig(part) => datetime::datediff_big(types_part(part), &v[0], &v[1])?,
         FuncId::DatePart(part @ (Part::Week | Part::Weekday)) => {
-            datetime::datepart_from(types_part(part), &v[0], cx.env.date_first())?
+            datetime::datepart_from(types_part(part), &v[0], statement.date_first())?
         }
         FuncId::DatePart(part) => datetime::datepart(types_part(part), &v[0])?,
-        FuncId::DateName(part) => datetime::datename(types_part(part), &v[0], cx.env.language())?,
+        FuncId::DateName(part) => {
+            datetime::datename(types_part(part), &v[0], statement.language())?
+        }
         FuncId::DateFromParts => {
             let (y, m, d) = (whole(&v[0]), whole(&v[1]), whole(&v[2]));
             let first = (1..=9999).contains(&y) && (1..=12).contains(&m);
             if !first || d < 1 || d > days_in_month(y, m) {
-                return Err(SqlError::new(
+                return Err(FunctionError::new(
                     289,
                     16,
                     "Cannot construct data type date, some of the arguments have values which \
@@ -91,14 +94,14 @@ pub(super) fn call(
 }
 
 /// An offset in minutes, -840 to 840: a number of minutes or a text like `+05:30` (9812).
-fn zone_minutes(zone: &Value, function: &str) -> Result<i16, SqlError> {
+fn zone_minutes(zone: &Value, function: &str) -> Result<i16, FunctionError> {
     let minutes = match zone {
         Value::Str(text) => zone_of_text(text.as_str()),
         number => number.as_i64(),
     };
     match minutes {
         Some(minutes @ -840..=840) => Ok(minutes as i16),
-        _ => Err(SqlError::new(
+        _ => Err(FunctionError::new(
             9812,
             16,
             format!("The timezone provided to builtin function {function} is invalid."),
@@ -122,8 +125,8 @@ fn zone_of_text(text: &str) -> Option<i64> {
     (minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 
-fn zone_overflow(function: &str) -> SqlError {
-    SqlError::new(
+fn zone_overflow(function: &str) -> FunctionError {
+    FunctionError::new(
         9813,
         16,
         format!(

@@ -4,8 +4,7 @@
 //! each column of WITH its pattern, empty where it has none. Patterns are compiled for each call: they may come from
 //! variables. Source: SQL documentation, "OPENXML (Transact-SQL)".
 
-use crate::cx::Environment;
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use ir::SystemView;
 use std::sync::Arc;
 use types::{Len, SqlType, Value, convert};
@@ -23,29 +22,29 @@ pub struct PreparedXml {
 }
 
 /// Whether the view is OPENXML.
-pub(crate) fn is_openxml(view: &SystemView) -> bool {
+pub fn is_openxml(view: &SystemView) -> bool {
     view.name == ir::OPENXML
 }
 
-/// Its rows.
-pub(crate) fn rows(
+/// Its rows; `prepared`: the document of a handle.
+pub fn rows(
     view: &SystemView,
     args: &[Value],
-    env: &mut dyn Environment,
-) -> Result<Vec<Vec<Value>>, SqlError> {
+    prepared: &dyn Fn(i64) -> Option<Arc<PreparedXml>>,
+) -> Result<Vec<Vec<Value>>, FunctionError> {
     let handle = args[0].as_i64().unwrap_or(0);
-    let Some(prepared) = env.prepared_xml(handle) else {
+    let Some(prepared) = prepared(handle) else {
         let text = format!("Could not find prepared statement with handle {handle}.");
-        return Err(SqlError::new(8179, 16, text));
+        return Err(FunctionError::new(8179, 16, text));
     };
     let Some(pattern) = args[1].as_str() else { return Ok(Vec::new()) };
     let flags = args[2].as_i64().unwrap_or(0);
     let compile = |pattern: &str| {
         Query::compile(pattern, &prepared.namespaces).map_err(|e| match e {
-            QueryError::Unsupported(what) => SqlError::unsupported(&what),
+            QueryError::Unsupported(what) => unsupported(&what),
             wrong => {
                 let text = format!("XML error: XPath '{pattern}': {wrong}");
-                SqlError::new(6603, 16, text)
+                FunctionError::new(6603, 16, text)
             }
         })
     };
@@ -82,7 +81,7 @@ pub(crate) fn rows(
 }
 
 /// What the first of the patterns that finds something finds.
-fn value(node: &NodeRef, patterns: &[Query], ty: SqlType) -> Result<Value, SqlError> {
+fn value(node: &NodeRef, patterns: &[Query], ty: SqlType) -> Result<Value, FunctionError> {
     for pattern in patterns {
         let Some(item) = pattern.run(node, &[])?.into_iter().next() else { continue };
         if let (Item::Node(found), SqlType::Xml) = (&item, ty) {
@@ -92,4 +91,10 @@ fn value(node: &NodeRef, patterns: &[Query], ty: SqlType) -> Result<Value, SqlEr
         return Ok(convert::cast(&text, SqlType::NVarChar(Len::Max), ty, 0)?);
     }
     Ok(Value::Null)
+}
+
+/// Something T-SQL has and this engine does not yet: 40510.
+fn unsupported(what: &str) -> FunctionError {
+    let text = format!("Statement '{what}' is not supported in this version of SQL Server.");
+    FunctionError::new(40510, 16, text)
 }

@@ -7,15 +7,15 @@ mod explicit;
 mod json;
 mod xml;
 
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use ir::{Nesting, SerializeSpec};
 use types::{SqlType, Value, format};
 
 pub(crate) use json::scalar as json_scalar;
-pub(crate) use xml::text as xml_text;
+pub use xml::text as xml_text;
 
 /// A text in the making.
-pub(crate) struct Writer<'s> {
+pub struct Writer<'s> {
     spec: &'s SerializeSpec,
     /// XML: namespaces as the outermost elements declare them.
     head: String,
@@ -47,7 +47,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Takes a row, whose values are the spec's columns.
-    pub fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+    pub fn row(&mut self, row: &[Value]) -> Result<(), FunctionError> {
         match (self.spec.xml, &self.spec.nesting) {
             (true, Nesting::Tags(tags)) => explicit::row(self, tags, row)?,
             (true, Nesting::Levels) => xml::auto_row(self, row)?,
@@ -65,7 +65,7 @@ impl<'s> Writer<'s> {
     }
 
     /// The whole; `None` without rows.
-    pub fn finish(mut self) -> Result<Option<String>, SqlError> {
+    pub fn finish(mut self) -> Result<Option<String>, FunctionError> {
         if self.rows == 0 {
             return Ok(None);
         }
@@ -100,7 +100,7 @@ impl<'s> Writer<'s> {
 }
 
 /// A value as both forms write it, without quotes and escapes; NULL is `None`.
-fn plain(value: &Value, ty: SqlType) -> Result<Option<String>, SqlError> {
+fn plain(value: &Value, ty: SqlType) -> Result<Option<String>, FunctionError> {
     Ok(match value {
         Value::Null => None,
         Value::Variant(held) => plain(held.value(), held.ty())?,
@@ -147,7 +147,7 @@ pub fn base64(bytes: &[u8]) -> String {
 }
 
 /// The bytes of a text in base64, blanks between; `None` when it is none.
-pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count, mut padding) = (0u32, 0, 0);
     for b in text.bytes().filter(|b| !b.is_ascii_whitespace()) {

@@ -1,7 +1,7 @@
 //! FOR XML.
 
 use super::{Writer, plain};
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use ir::{Nesting, SerialColumn, SerialNode, SerializeSpec};
 use runtime::task::{Breath, append};
 use types::Value;
@@ -26,7 +26,7 @@ pub(super) fn head(spec: &SerializeSpec) -> String {
 }
 
 /// 6841: an xml holds no characters that XML does not know; a text from FOR XML may.
-pub(super) fn check(out: &str) -> Result<(), SqlError> {
+pub(super) fn check(out: &str) -> Result<(), FunctionError> {
     let wrong = |rest: &str| {
         let code = rest.get(3..5).and_then(|d| u32::from_str_radix(d, 16).ok());
         rest.as_bytes().get(5) == Some(&b';')
@@ -47,7 +47,7 @@ pub(super) fn check(out: &str) -> Result<(), SqlError> {
     }
     let Some(rest) = found else { return Ok(()) };
     let code = &rest[3..5];
-    Err(SqlError::new(
+    Err(FunctionError::new(
         6841,
         16,
         format!(
@@ -73,7 +73,7 @@ fn escape(text: &str, attribute: bool, out: &mut String) {
 }
 
 /// The text of some XML, without tags; entities resolved.
-pub(crate) fn text(xml: &str) -> String {
+pub fn text(xml: &str) -> String {
     let mut out = String::with_capacity(xml.len());
     let mut rest = xml;
     while let Some(at) = rest.find(['<', '&']) {
@@ -117,7 +117,10 @@ fn entity(name: &str) -> String {
     code.map_or_else(String::new, String::from)
 }
 
-pub(super) fn value_text(column: &SerialColumn, value: &Value) -> Result<Option<String>, SqlError> {
+pub(super) fn value_text(
+    column: &SerialColumn,
+    value: &Value,
+) -> Result<Option<String>, FunctionError> {
     if let Value::Bit(v) = value {
         return Ok(Some((*v as u8).to_string()));
     }
@@ -125,7 +128,7 @@ pub(super) fn value_text(column: &SerialColumn, value: &Value) -> Result<Option<
 }
 
 /// RAW and PATH: the columns under the element of the row.
-pub(super) fn row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError> {
+pub(super) fn row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), FunctionError> {
     let spec = w.spec;
     let columns: Vec<(&SerialColumn, &Value)> = spec.columns.iter().zip(row).collect();
     let shape = Shape::of(spec);
@@ -160,7 +163,7 @@ fn element(
     columns: &[(&SerialColumn, &Value)],
     depth: usize,
     shape: Shape,
-) -> Result<(), SqlError> {
+) -> Result<(), FunctionError> {
     out.push('<');
     out.push_str(name);
     out.push_str(head);
@@ -183,7 +186,7 @@ fn attributes(
     out: &mut String,
     columns: &[(&SerialColumn, &Value)],
     depth: usize,
-) -> Result<(), SqlError> {
+) -> Result<(), FunctionError> {
     for (column, value) in columns {
         if !column.attribute || column.path.len() != depth + 1 {
             continue;
@@ -199,7 +202,7 @@ pub(super) fn attribute(
     name: &str,
     column: &SerialColumn,
     value: &Value,
-) -> Result<(), SqlError> {
+) -> Result<(), FunctionError> {
     if let Some(text) = value_text(column, value)? {
         out.push(' ');
         out.push_str(name);
@@ -218,7 +221,7 @@ fn content(
     depth: usize,
     shape: Shape,
     mut in_list: bool,
-) -> Result<bool, SqlError> {
+) -> Result<bool, FunctionError> {
     let Shape { nulls, typed, joined } = shape;
     let mut at = 0;
     while at < columns.len() {
@@ -273,14 +276,16 @@ fn content(
 }
 
 /// 9424, 9451: a comment ends at `--`, an instruction at `?>`.
-fn check_node(column: &SerialColumn, text: &str) -> Result<(), SqlError> {
+fn check_node(column: &SerialColumn, text: &str) -> Result<(), FunctionError> {
     match column.node {
-        SerialNode::Comment if text.contains("--") || text.ends_with('-') => Err(SqlError::new(
-            9424,
-            16,
-            "XML parsing: line 1, character 1, incorrect comment syntax",
-        )),
-        SerialNode::Instruction(_) if text.contains("?>") => Err(SqlError::new(
+        SerialNode::Comment if text.contains("--") || text.ends_with('-') => {
+            Err(FunctionError::new(
+                9424,
+                16,
+                "XML parsing: line 1, character 1, incorrect comment syntax",
+            ))
+        }
+        SerialNode::Instruction(_) if text.contains("?>") => Err(FunctionError::new(
             9451,
             16,
             "XML parsing: line 1, character 1, incorrect processing instruction syntax",
@@ -318,7 +323,7 @@ pub(super) fn write(out: &mut String, column: &SerialColumn, text: &str) {
 }
 
 /// AUTO: an element for each table, inside that of the table before it.
-pub(super) fn auto_row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError> {
+pub(super) fn auto_row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), FunctionError> {
     let from = w.first_new_level(row);
     close(w, from);
     let spec = w.spec;

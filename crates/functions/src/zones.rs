@@ -7,12 +7,12 @@
 //! Windows knows no rules from before its first entry of a zone, and applies that one to all years before. So do we: a
 //! moment before 1996 has the offset of a day with the same name, day and month in the years 1998 to 2006.
 
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use std::sync::{LazyLock, OnceLock};
 use types::datetime;
-use types::{DateTime2, DateTimeOffset, SqlType, Value};
+use types::{DateTime2, DateTimeOffset, SqlType, Value, convert};
 
 /// A zone that AT TIME ZONE knows.
 pub struct Zone {
@@ -77,16 +77,16 @@ impl Zone {
 }
 
 /// `value AT TIME ZONE zone`: a datetimeoffset is shown in the zone, any other moment is taken to be local there.
-pub(super) fn at_time_zone(value: &Value, zone: &str, ty: SqlType) -> Result<Value, SqlError> {
+pub(super) fn at_time_zone(value: &Value, zone: &str, ty: SqlType) -> Result<Value, FunctionError> {
     let wanted = zone.trim_end_matches(' ');
     let Some(found) = ZONES.iter().find(|zone| zone.name.eq_ignore_ascii_case(wanted)) else {
-        return Err(SqlError::new(
+        return Err(FunctionError::new(
             9820,
             16,
             format!("The time zone parameter '{zone}' provided to AT TIME ZONE clause is invalid."),
         ));
     };
-    let made = match super::calendar::moment(value, ty)? {
+    let made = match moment(value, ty)? {
         Value::DateTimeOffset(at) => {
             Some(DateTimeOffset { utc: at.utc, offset_minutes: found.offset_at(at.utc) })
         }
@@ -94,13 +94,22 @@ pub(super) fn at_time_zone(value: &Value, zone: &str, ty: SqlType) -> Result<Val
         _ => None,
     };
     made.map(Value::DateTimeOffset).ok_or_else(|| {
-        SqlError::new(
+        FunctionError::new(
             9813,
             16,
             "The timezone provided to builtin function AT TIME ZONE would cause the datetimeoffset \
              to overflow the range of valid date range in either UTC or local time.",
         )
     })
+}
+
+/// Any date, time or text as a datetimeoffset or datetime2 of seven digits, as AT TIME ZONE takes it.
+fn moment(value: &Value, ty: SqlType) -> Result<Value, FunctionError> {
+    let to = match value {
+        Value::DateTimeOffset(_) => return Ok(value.clone()),
+        _ => SqlType::DateTime2(7),
+    };
+    Ok(convert::cast(value, ty, to, 0)?)
 }
 
 /// A moment as the database of zones counts it, one of an early year as its like in a later one.

@@ -1,6 +1,6 @@
 //! HASHBYTES, sys.fn_varbintohexstr, CHECKSUM and BINARY_CHECKSUM, COMPRESS and DECOMPRESS.
 
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use ir::{Expr, FuncId};
 use runtime::task::{append_bytes, breathing, in_pieces};
 use sha2::Digest;
@@ -21,7 +21,7 @@ fn hexadecimal(prefix: bool, bytes: &[u8], first: i64, count: i64) -> Value {
 }
 
 #[inline(never)]
-pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, SqlError> {
+pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, FunctionError> {
     match func {
         FuncId::Checksum => return Ok(Value::Int(checksum(v, args, true))),
         FuncId::BinaryChecksum => return Ok(Value::Int(checksum(v, args, false))),
@@ -53,7 +53,7 @@ pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, Sq
             let mut plain = flate2::read::MultiGzDecoder::new(&packed[..]);
             loop {
                 let had = out.len();
-                crate::eval::value_of(had + PIECE_BYTES)?;
+                crate::size::value_of(had + PIECE_BYTES)?;
                 let mut piece = plain.by_ref().take(PIECE_BYTES as u64);
                 piece.read_to_end(&mut out).map_err(|_| damaged())?;
                 if out.len() == had {
@@ -65,8 +65,8 @@ pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, Sq
     }
 }
 
-fn damaged() -> SqlError {
-    SqlError::new(
+fn damaged() -> FunctionError {
+    FunctionError::new(
         5140,
         16,
         "Error decompressing the data: it is not in GZIP format or it is damaged.",
@@ -98,7 +98,7 @@ fn bytes_of(value: &Value, ty: SqlType) -> Vec<u8> {
 }
 
 /// NULL for an algorithm that is none, as in SQL Server.
-fn hash(algorithm: &str, bytes: &[u8]) -> Result<Value, SqlError> {
+fn hash(algorithm: &str, bytes: &[u8]) -> Result<Value, FunctionError> {
     let name = algorithm.trim_end_matches(' ').to_ascii_uppercase();
     match name.as_str() {
         "SHA2_256" => hash_by::<sha2::Sha256>(bytes),
@@ -109,7 +109,7 @@ fn hash(algorithm: &str, bytes: &[u8]) -> Result<Value, SqlError> {
     }
 }
 
-fn hash_by<D: Digest>(bytes: &[u8]) -> Result<Value, SqlError> {
+fn hash_by<D: Digest>(bytes: &[u8]) -> Result<Value, FunctionError> {
     let mut hash = D::new();
     for piece in bytes.chunks(PIECE_BYTES) {
         hash.update(piece);

@@ -1,71 +1,69 @@
-//! Scalar functions.
+//! Scalar functions, and documents: values made of values.
 //!
-//! Promise: arguments come with the types that `ir::FuncId` lists; NULL in gives NULL out unless a
-//! function says otherwise. What depends on the catalog or the session goes through [`crate::Environment`].
+//! Promise: arguments come with the types that `ir::FuncId` lists; NULL in gives NULL out unless a function says otherwise. A
+//! walk over a long text breathes, and the memory of what is made is asked for first. Every failure has SQL Server's number.
+//!
+//! Knows nothing of rows of tables, of the catalog and of sessions: what a function may ask beside its arguments is
+//! [`Statement`].
+
+#![forbid(unsafe_code)]
 
 mod bits;
 mod calendar;
 mod clr;
 mod digest;
-pub(crate) mod json;
+mod json;
 mod number;
 mod parse;
 mod text;
 mod time;
-pub(crate) mod xml;
-pub(crate) mod zones;
+mod zones;
 
-use crate::cx::Cx;
-use crate::eval::eval;
-use crate::message::SqlError;
+pub mod openjson;
+pub mod openxml;
+pub mod serialize;
+
+mod error;
+mod size;
+
 use ir::{Expr, FuncId};
-use types::{SqlType, Value, convert, datetime};
+use types::{SqlType, Value, convert};
 
-pub(crate) use number::real;
+pub use error::{FunctionError, no_memory};
+pub use number::real;
+pub use size::value_of;
+pub use zones::{Zone, time_zones};
 
-/// Calls `func`; `ty` is the type of the result.
-pub(crate) fn call(
-    func: FuncId,
-    args: &[Expr],
-    ty: SqlType,
-    row: &[Value],
-    cx: &mut Cx<'_>,
-) -> Result<Value, SqlError> {
-    use FuncId::*;
-    match func {
-        GetDate | GetUtcDate => {
-            return Ok(Value::DateTime(datetime::datetime_from_unix_ns(cx.now_unix_ns())));
-        }
-        IsNull => {
-            let first = eval(&args[0], row, cx)?;
-            return if first.is_null() { eval(&args[1], row, cx) } else { Ok(first) };
-        }
-        _ => {}
-    }
-    let mut values = Vec::with_capacity(args.len());
-    for arg in args {
-        values.push(eval(arg, row, cx)?);
-    }
-    let made = call_with(func, &values, args, ty, cx);
-    // What a loop made that was stopped is no value.
-    cx.goes_on()?;
-    made
+/// What a function may ask of the statement that calls it.
+pub trait Statement {
+    /// The statement's UTC time in ns since 1970.
+    fn now_unix_ns(&mut self) -> u64;
+    /// RAND() without a seed.
+    fn rand(&mut self) -> f64;
+    /// The style of conversions from text to a date that name none.
+    fn date_style(&self) -> i32;
+    /// SET DATEFIRST.
+    fn date_first(&self) -> u8;
+    /// SET LANGUAGE, by its place among [`types::languages::LANGUAGES`].
+    fn language(&self) -> u8;
 }
 
-fn call_with(
+/// Calls `func` with these values, which the arguments have come to; `ty` is the type of the result. None: it depends on more
+/// than values, and is somebody else's.
+pub fn call(
     func: FuncId,
     v: &[Value],
     args: &[Expr],
     ty: SqlType,
-    cx: &mut Cx<'_>,
-) -> Result<Value, SqlError> {
+    statement: &mut dyn Statement,
+) -> Result<Option<Value>, FunctionError> {
     use FuncId::*;
-    match func {
+    let made = match func {
         SysDateTime | SysUtcDateTime | SysDateTimeOffset | DateAdd(_) | DateDiff(_)
         | DateDiffBig(_) | DatePart(_) | DateName(_) | EoMonth | SwitchOffset
-        | ToDateTimeOffset | DateFromParts | IsDate => time::call(func, v, args, cx),
+        | ToDateTimeOffset | DateFromParts | IsDate => time::call(func, v, args, statement),
         DateTimeFromParts | DateTrunc(_) | DateBucket(_) | AtTimeZone | CurrentTimezone
-        | CurrentTimezoneId => calendar::call(func, v, args, ty, cx),
+        | CurrentTimezoneId => calendar::call(func, v, args, ty, statement),
         FuncId::Clr(method) => clr::call(method, v),
         LeftShift | RightShift | BitCount | GetBit | SetBit => bits::call(func, v, args, ty),
         Checksum | BinaryChecksum | HashBytes | BinaryText | Compress | Decompress => {
@@ -76,19 +74,19 @@ fn call_with(
         // No database has any here.
         XmlSchemaNamespace => match v[1].as_str() {
             None => Ok(Value::Null),
-            Some(name) => Err(SqlError::new(
+            Some(name) => Err(FunctionError::new(
                 6314,
                 16,
                 format!("Collection specified does not exist in metadata : '{name}'"),
             )),
         },
-        Format | Parse | TryParse => parse::call(func, v, args, ty, cx),
+        Format | Parse | TryParse => parse::call(func, v, args, ty, statement),
         Greatest | Least => Ok(extreme(func, v)),
         Convert { try_ } => match (&v[0], v[1].as_i64()) {
             (Value::Null, _) | (_, None) => Ok(Value::Null),
             (value, Some(style)) => {
                 let style = convert::explicit_style(style as i32, args[0].ty, ty);
-                let style = convert::in_language(style, cx.env.language());
+                let style = convert::in_language(style, statement.language());
                 match convert::cast(value, args[0].ty, ty, style) {
                     Err(_) if try_ => Ok(Value::Null),
                     done => Ok(done?),
@@ -105,7 +103,7 @@ fn call_with(
         }),
         CryptGenRandom | NewId | NewSequentialId | Rand | Abs | Sign | Floor | Ceiling | Round
         | Power | Square | Sqrt | Exp | Log | Log10 | Pi | Sin | Cos | Tan | Cot | Asin | Acos
-        | Atan | Atn2 | Degrees | Radians | IsNumeric => number::call(func, v, args, ty, cx),
+        | Atan | Atn2 | Degrees | Radians | IsNumeric => number::call(func, v, args, ty, statement),
         Len | DataLength | Left | Right | Substring | Upper | Lower | LTrim | RTrim | Trim
         | Reverse | Replace | Replicate | Space | Str | CharIndex | PatIndex | Stuff | Char
         | WriteInto | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName | Soundex
@@ -114,26 +112,9 @@ fn call_with(
             let next = runtime::random::next_u64;
             Ok(types::mask::masked(function, &v[0], &v[1..], ty, next))
         }
-        FuncId::User(called) => cx.env.scalar_function(called.object_id, v, cx.txn.as_deref_mut()),
-        ChangeTrackingIsColumnInMask => crate::tracking::is_in_mask(&v[0], &v[1]),
-        ChangeTrackingCurrentVersion | ChangeTrackingMinValidVersion => {
-            match cx.txn.as_deref_mut().filter(|txn| txn.is_active()) {
-                Some(txn) => crate::tracking::function(func, v, cx.env, txn),
-                None => cx.env.session_function(func, v),
-            }
-        }
-        FuncId::AppLockMode | FuncId::AppLockTest => match cx.txn.as_deref_mut() {
-            Some(txn) => Ok(crate::applock::function(func, v, txn)),
-            None => cx.env.session_function(func, v),
-        },
-        _ => match cx.env.session_function(func, v)? {
-            // Of a narrower type than whoever knows the number cares for.
-            value @ Value::Int(_) if ty != SqlType::Int && ty.is_integer() => {
-                Ok(convert::cast(&value, SqlType::Int, ty, 0)?)
-            }
-            value => Ok(value),
-        },
-    }
+        _ => return Ok(None),
+    };
+    made.map(Some)
 }
 
 /// GREATEST and LEAST: NULLs are skipped.
@@ -149,17 +130,14 @@ fn extreme(func: FuncId, v: &[Value]) -> Value {
 }
 
 /// A number as the function's result type.
-fn int(value: i64, ty: SqlType) -> Result<Value, SqlError> {
+fn int(value: i64, ty: SqlType) -> Result<Value, FunctionError> {
     Ok(convert::cast(&Value::BigInt(value), SqlType::BigInt, ty, 0)?)
 }
 
 /// A float as the function's result type.
-fn float(value: f64, ty: SqlType) -> Result<Value, SqlError> {
+fn float(value: f64, ty: SqlType) -> Result<Value, FunctionError> {
     if !value.is_finite() {
-        return Err(SqlError::new(3623, 16, "An invalid floating point operation occurred."));
+        return Err(FunctionError::new(3623, 16, "An invalid floating point operation occurred."));
     }
     Ok(convert::cast(&Value::Float(value), SqlType::Float, ty, 0)?)
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

@@ -4,8 +4,8 @@
 
 use super::int;
 use super::number::real;
-use crate::eval::{VALUE_BYTES_MAX, value_of};
-use crate::message::SqlError;
+use crate::error::FunctionError;
+use crate::size::{VALUE_BYTES_MAX, value_of};
 use ir::{Expr, FuncId};
 use runtime::task::{Breath, Stopped, append, append_bytes, breathing, copied};
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ pub(super) fn call(
     v: &[Value],
     args: &[Expr],
     ty: SqlType,
-) -> Result<Value, SqlError> {
+) -> Result<Value, FunctionError> {
     let pairs = |v: &Value| matches!(v, Value::Str(text) if units::has_pairs(text));
     let by_characters = matches!(v.last(), Some(Value::Bit(true)));
     let unicode = args.iter().any(|arg| arg.ty.is_unicode());
@@ -41,7 +41,12 @@ pub(super) fn call(
     })
 }
 
-fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Result<Value, SqlError> {
+fn of_characters(
+    func: FuncId,
+    v: &[Value],
+    args: &[Expr],
+    ty: SqlType,
+) -> Result<Value, FunctionError> {
     use FuncId::*;
     match func {
         Concat => {
@@ -208,7 +213,7 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
             let (from, to): (Vec<char>, Vec<char>) =
                 (t(1).chars().collect(), t(2).chars().collect());
             if from.len() != to.len() {
-                return Err(SqlError::new(
+                return Err(FunctionError::new(
                     9828,
                     16,
                     "The second and third arguments of the TRANSLATE built-in function must \
@@ -233,7 +238,7 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
 }
 
 /// A value as text, NULL as the empty one.
-fn plain(value: &Value, ty: SqlType) -> Result<String, SqlError> {
+fn plain(value: &Value, ty: SqlType) -> Result<String, FunctionError> {
     match value {
         Value::Null => Ok(String::new()),
         Value::Str(text) => Ok(copied(text)),
@@ -246,15 +251,15 @@ const BAD_LENGTH: Refusal =
     (537, "Invalid length parameter passed to the LEFT or SUBSTRING function.");
 const BAD_RIGHT_LENGTH: Refusal = (536, "Invalid length parameter passed to the RIGHT function.");
 
-fn length(n: i64, (number, text): Refusal) -> Result<usize, SqlError> {
-    usize::try_from(n).map_err(|_| SqlError::new(number, 16, text).with_state(2))
+fn length(n: i64, (number, text): Refusal) -> Result<usize, FunctionError> {
+    usize::try_from(n).map_err(|_| FunctionError::new(number, 16, text).with_state(2))
 }
 
 /// `column.WRITE (expression, offset, length)`: a part of a large value replaced, counted from 0. Without an offset the
 /// expression comes at the end, without a length it takes the place of all that follows, and without an expression the
 /// value ends at the offset. 5302, 7116, 7135.
-fn write_into(v: &[Value]) -> Result<Value, SqlError> {
-    let refused = |number, text: String| Err(SqlError::new(number, 16, text));
+fn write_into(v: &[Value]) -> Result<Value, FunctionError> {
+    let refused = |number, text: String| Err(FunctionError::new(number, 16, text));
     let number = |i: usize| v[i].as_i64();
     let size = match &v[0] {
         Value::Null => {
@@ -351,7 +356,7 @@ fn piece(s: &str) -> (&str, &str) {
 }
 
 /// How many characters it has.
-pub(super) fn characters(s: &str) -> Result<usize, SqlError> {
+pub(super) fn characters(s: &str) -> Result<usize, FunctionError> {
     let (mut count, mut rest, mut breath) = (0, s, Breath::new());
     while !rest.is_empty() {
         let (first, behind) = piece(rest);
@@ -363,14 +368,14 @@ pub(super) fn characters(s: &str) -> Result<usize, SqlError> {
 }
 
 /// `count` characters behind the first `skip`.
-fn part(s: &str, skip: usize, count: usize) -> Result<&str, SqlError> {
+fn part(s: &str, skip: usize, count: usize) -> Result<&str, FunctionError> {
     let from = byte_of(s, skip)?;
     let rest = &s[from..];
     Ok(if count >= rest.len() { rest } else { &rest[..byte_of(rest, count)?] })
 }
 
 /// The byte where the character of that place begins; the end for one behind it.
-fn byte_of(s: &str, place: usize) -> Result<usize, SqlError> {
+fn byte_of(s: &str, place: usize) -> Result<usize, FunctionError> {
     let (mut left, mut rest, mut breath) = (place, s, Breath::new());
     while !rest.is_empty() {
         let (first, behind) = piece(rest);
@@ -387,7 +392,7 @@ fn byte_of(s: &str, place: usize) -> Result<usize, SqlError> {
 }
 
 /// What `turn` makes of it, piece by piece.
-fn by_pieces(s: &str, turn: impl Fn(&str) -> String) -> Result<String, SqlError> {
+fn by_pieces(s: &str, turn: impl Fn(&str) -> String) -> Result<String, FunctionError> {
     if s.len() <= PIECE_BYTES {
         return Ok(turn(s));
     }
@@ -408,7 +413,7 @@ fn trimmed(
     goes: impl Fn(char) -> bool,
     front: bool,
     back: bool,
-) -> Result<&str, SqlError> {
+) -> Result<&str, FunctionError> {
     let mut breath = Breath::new();
     let mut step = |c: char| breath.step().map(|()| goes(c));
     let (mut from, mut to) = (0, s.len());
@@ -427,7 +432,7 @@ fn trimmed(
     Ok(&s[from..to])
 }
 
-fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, SqlError> {
+fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, FunctionError> {
     let limit = match ty {
         SqlType::VarChar(len) | SqlType::NVarChar(len) => len.limit(),
         _ => 8000,
@@ -543,13 +548,13 @@ impl Needle {
     }
 }
 
-fn char_index(rule: Rule, what: &str, s: &str, start: i64) -> Result<usize, SqlError> {
+fn char_index(rule: Rule, what: &str, s: &str, start: i64) -> Result<usize, FunctionError> {
     let from = byte_of(s, (start.max(1) - 1) as usize)?;
     let found = Needle::new(rule, what)?.find(&s[from..], &mut Breath::new())?;
     found.map_or(Ok(0), |(at, _)| Ok(characters(&s[..from + at])? + 1))
 }
 
-fn replace(rule: Rule, s: &str, from: &str, to: &str) -> Result<String, SqlError> {
+fn replace(rule: Rule, s: &str, from: &str, to: &str) -> Result<String, FunctionError> {
     let (needle, mut breath) = (Needle::new(rule, from)?, Breath::new());
     value_of(s.len())?;
     let (mut out, mut rest) = (String::new(), s);

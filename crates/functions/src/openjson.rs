@@ -3,8 +3,8 @@
 //! The binder asks for it as a system view of that name. Its arguments: the text, the path, then for each column of WITH
 //! the path to its value and 1 where the value is JSON itself (AS JSON). Source: SQL documentation, OPENJSON.
 
-use crate::functions::json::{container, not_scalar, too_long};
-use crate::message::SqlError;
+use crate::error::FunctionError;
+use crate::json::{container, not_scalar, too_long};
 use crate::serialize::from_base64;
 use ir::SystemView;
 use json::{Kind, Node, Path};
@@ -12,12 +12,12 @@ use runtime::task::Breath;
 use types::{Len, SqlType, Value, collation, convert};
 
 /// Whether the view is OPENJSON.
-pub(crate) fn is_openjson(view: &SystemView) -> bool {
+pub fn is_openjson(view: &SystemView) -> bool {
     view.name == ir::OPENJSON
 }
 
 /// Its rows; none for NULL.
-pub(crate) fn rows(view: &SystemView, args: &[Value]) -> Result<Vec<Vec<Value>>, SqlError> {
+pub fn rows(view: &SystemView, args: &[Value]) -> Result<Vec<Vec<Value>>, FunctionError> {
     let (Some(text), Some(path)) = (args[0].as_str(), args[1].as_str()) else {
         return Ok(Vec::new());
     };
@@ -25,7 +25,7 @@ pub(crate) fn rows(view: &SystemView, args: &[Value]) -> Result<Vec<Vec<Value>>,
     let Some(root) = json::find(text, &path)? else { return Ok(Vec::new()) };
     if !root.is_container() {
         if path.strict {
-            return Err(SqlError::new(
+            return Err(FunctionError::new(
                 13611,
                 16,
                 "Value referenced by JSON path is not an array or object and cannot be opened with \
@@ -57,7 +57,7 @@ pub(crate) fn rows(view: &SystemView, args: &[Value]) -> Result<Vec<Vec<Value>>,
             let path = Path::parse(args[0].as_str().unwrap_or("$"), false)?;
             Ok((column.ty, path, args[1].as_i64() == Some(1)))
         })
-        .collect::<Result<Vec<_>, SqlError>>()?;
+        .collect::<Result<Vec<_>, FunctionError>>()?;
     // An object is one row, an array a row for each element.
     let items: Vec<Node<'_>> = match root.kind {
         Kind::Array => members.into_iter().map(|(_, node)| node).collect(),
@@ -77,7 +77,7 @@ pub(crate) fn rows(view: &SystemView, args: &[Value]) -> Result<Vec<Vec<Value>>,
 }
 
 /// The value of a column in an item.
-fn column(item: Node<'_>, path: &Path, ty: SqlType, as_json: bool) -> Result<Value, SqlError> {
+fn column(item: Node<'_>, path: &Path, ty: SqlType, as_json: bool) -> Result<Value, FunctionError> {
     let node = match path.steps.is_empty() {
         true => Some(item),
         false if item.is_container() => json::find(item.raw(), path)?,
@@ -94,7 +94,7 @@ fn column(item: Node<'_>, path: &Path, ty: SqlType, as_json: bool) -> Result<Val
     let Some(text) = node.scalar() else { return Ok(Value::Null) };
     if ty.is_binary() {
         let Some(bytes) = from_base64(&text) else {
-            return Err(SqlError::new(
+            return Err(FunctionError::new(
                 13612,
                 16,
                 "Cannot convert a string value found in the JSON text to binary value because it is \

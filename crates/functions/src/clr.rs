@@ -1,10 +1,10 @@
 //! Methods of types of the CLR: values become their arguments, and what they make a value.
 
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use types::clr::{ARGS_MAX, Arg, Made, MethodId};
 use types::{TypeError, Value};
 
-pub(crate) fn call(method: MethodId, v: &[Value]) -> Result<Value, SqlError> {
+pub(crate) fn call(method: MethodId, v: &[Value]) -> Result<Value, FunctionError> {
     let mut room = [Arg::Null; ARGS_MAX];
     let args = &mut room[..v.len()];
     for (arg, value) in args.iter_mut().zip(v) {

@@ -1,8 +1,8 @@
 //! Functions of numbers and of chance.
 
 use super::{float, int};
-use crate::cx::Cx;
-use crate::message::SqlError;
+use crate::Statement;
+use crate::error::FunctionError;
 use ir::{Expr, FuncId};
 use types::{Decimal, SqlType, TypeError, Value, convert};
 
@@ -11,15 +11,15 @@ pub(super) fn call(
     v: &[Value],
     args: &[Expr],
     ty: SqlType,
-    cx: &mut Cx<'_>,
-) -> Result<Value, SqlError> {
+    statement: &mut dyn Statement,
+) -> Result<Value, FunctionError> {
     use FuncId::*;
     match func {
         Rand => {
             if let Some(seed) = v.first().and_then(Value::as_i64) {
                 return Ok(Value::Float(seeded(seed)));
             }
-            return Ok(Value::Float(cx.rand()));
+            return Ok(Value::Float(statement.rand()));
         }
         NewId | NewSequentialId => return Ok(Value::Guid(new_guid())),
         Pi => return Ok(Value::Float(std::f64::consts::PI)),
@@ -79,16 +79,16 @@ pub(super) fn call(
 }
 
 /// A result that is infinite only because a float does not hold it: 8115.
-fn within(value: f64, ty: SqlType) -> Result<Value, SqlError> {
+fn within(value: f64, ty: SqlType) -> Result<Value, FunctionError> {
     if value.is_infinite() { Err(past_float()) } else { float(value, ty) }
 }
 
-fn past_float() -> SqlError {
+fn past_float() -> FunctionError {
     TypeError::Overflow { from: "expression", to: "float" }.into()
 }
 
 /// DEGREES and RADIANS: a whole number is cut, and one that does not fit is an overflow like any other.
-fn angle(value: f64, ty: SqlType) -> Result<Value, SqlError> {
+fn angle(value: f64, ty: SqlType) -> Result<Value, FunctionError> {
     let overflow = || TypeError::Overflow { from: "expression", to: ty.name() }.into();
     match ty.is_integer() {
         true => float(value, ty).map_err(|_| overflow()),
@@ -97,7 +97,7 @@ fn angle(value: f64, ty: SqlType) -> Result<Value, SqlError> {
 }
 
 /// Any number as a float.
-pub(crate) fn real(value: &Value) -> f64 {
+pub fn real(value: &Value) -> f64 {
     match value {
         Value::Float(f) => *f,
         Value::Real(f) => *f as f64,
@@ -108,7 +108,7 @@ pub(crate) fn real(value: &Value) -> f64 {
 }
 
 /// ABS, SIGN, FLOOR, CEILING and ROUND, each in its argument's own arithmetic.
-fn exact(func: FuncId, v: &[Value], ty: SqlType) -> Result<Value, SqlError> {
+fn exact(func: FuncId, v: &[Value], ty: SqlType) -> Result<Value, FunctionError> {
     let digits = v.get(1).and_then(Value::as_i64).unwrap_or(0);
     let truncate = v.get(2).and_then(Value::as_i64).unwrap_or(0) != 0;
     let (units, scale) = match &v[0] {

@@ -1,7 +1,7 @@
 //! FOR JSON.
 
 use super::{Writer, plain};
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use ir::SerialColumn;
 use types::{SqlType, Value};
 
@@ -11,7 +11,7 @@ pub(crate) fn scalar(
     ty: SqlType,
     raw: bool,
     out: &mut String,
-) -> Result<(), SqlError> {
+) -> Result<(), FunctionError> {
     match value {
         Value::Null => out.push_str("null"),
         Value::Variant(held) => return scalar(held.value(), held.ty(), raw, out),
@@ -31,7 +31,7 @@ pub(crate) fn scalar(
 }
 
 /// PATH: an object of its own for each row.
-pub(super) fn row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError> {
+pub(super) fn row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), FunctionError> {
     if w.rows > 0 {
         w.out.push(',');
     }
@@ -44,7 +44,7 @@ fn object(
     out: &mut String,
     columns: &[(&SerialColumn, &Value)],
     nulls: bool,
-) -> Result<(), SqlError> {
+) -> Result<(), FunctionError> {
     out.push('{');
     members(out, columns, 0, nulls, true)?;
     out.push('}');
@@ -58,7 +58,7 @@ fn members(
     depth: usize,
     nulls: bool,
     mut first: bool,
-) -> Result<bool, SqlError> {
+) -> Result<bool, FunctionError> {
     let mut at = 0;
     while at < columns.len() {
         let (column, value) = columns[at];
@@ -96,7 +96,7 @@ fn comma(out: &mut String, first: &mut bool) {
 }
 
 /// AUTO: rows that agree with the one before in the columns of the outer tables go on in their objects.
-pub(super) fn auto_row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError> {
+pub(super) fn auto_row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), FunctionError> {
     let from = w.first_new_level(row);
     close(w, from);
     let nulls = w.spec.nulls;

@@ -4,7 +4,7 @@
 //! EXPLICIT mode with FOR XML".
 
 use super::{Writer, xml};
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use ir::{NO_PARENT, NO_TAG, SerialColumn};
 use types::Value;
 
@@ -18,22 +18,22 @@ pub(super) struct Open {
 }
 
 /// A row whose first two columns are its tag and the one it stands in.
-pub(super) fn row(w: &mut Writer<'_>, tags: &[i64], row: &[Value]) -> Result<(), SqlError> {
+pub(super) fn row(w: &mut Writer<'_>, tags: &[i64], row: &[Value]) -> Result<(), FunctionError> {
     let spec = w.spec;
     let Some(tag) = row[0].as_i64().filter(|tag| *tag > 0) else {
-        return Err(SqlError::new(6803, 16, NO_TAG));
+        return Err(FunctionError::new(6803, 16, NO_TAG));
     };
     let Some(parent) = parent_of(&row[1]) else {
-        return Err(SqlError::new(6804, 16, NO_PARENT));
+        return Err(FunctionError::new(6804, 16, NO_PARENT));
     };
     let Some(level) = tags.iter().position(|known| *known == tag) else {
         let text = format!("Undeclared tag ID {tag} is used in a FOR XML EXPLICIT query.");
-        return Err(SqlError::new(6806, 16, text));
+        return Err(FunctionError::new(6806, 16, text));
     };
     if parent != 0 && !tags.contains(&parent) {
         let text =
             format!("Undeclared parent tag ID {parent} is used in a FOR XML EXPLICIT query.");
-        return Err(SqlError::new(6807, 16, text));
+        return Err(FunctionError::new(6807, 16, text));
     }
     let around = match parent {
         0 => 0,
@@ -44,7 +44,7 @@ pub(super) fn row(w: &mut Writer<'_>, tags: &[i64], row: &[Value]) -> Result<(),
                     "Parent tag ID {parent} is not among the open tags. FOR XML EXPLICIT requires parent tags to be \
                      opened first. Check the ordering of the result set."
                 );
-                return Err(SqlError::new(6833, 16, text));
+                return Err(FunctionError::new(6833, 16, text));
             }
         },
     };
@@ -69,7 +69,7 @@ pub(super) fn row(w: &mut Writer<'_>, tags: &[i64], row: &[Value]) -> Result<(),
 }
 
 /// A column that is not an attribute: an element, or text of the element itself.
-fn inside(w: &mut Writer<'_>, column: &SerialColumn, value: &Value) -> Result<(), SqlError> {
+fn inside(w: &mut Writer<'_>, column: &SerialColumn, value: &Value) -> Result<(), FunctionError> {
     let text = xml::value_text(column, value)?;
     match (column.path.first(), text) {
         (None, None) => {}

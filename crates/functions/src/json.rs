@@ -5,7 +5,7 @@
 //! [`FuncId::AsJson`], or names them in the flags of JSON_OBJECT and JSON_ARRAY. Source: SQL documentation, "JSON
 //! functions".
 
-use crate::message::SqlError;
+use crate::error::FunctionError;
 use crate::serialize::json_scalar;
 use ir::{Expr, FuncId};
 use json::{JsonError, Kind, Node, Path};
@@ -20,7 +20,7 @@ pub(super) fn call(
     v: &[Value],
     args: &[Expr],
     ty: SqlType,
-) -> Result<Value, SqlError> {
+) -> Result<Value, FunctionError> {
     match func {
         FuncId::JsonObject | FuncId::JsonArray => return construct(func, v, args),
         FuncId::JsonModify => return modify(v, args),
@@ -36,11 +36,11 @@ pub(super) fn call(
         FuncId::StringEscape => {
             if v[1].as_str().is_some_and(|t| t.trim_end_matches(' ').eq_ignore_ascii_case("json")) {
                 let mut out = String::with_capacity(text.len() + 2);
-                crate::eval::value_of(text.len())?;
+                crate::size::value_of(text.len())?;
                 json::quote_into(text, &mut out);
                 return Ok(Value::str(&out[1..out.len() - 1]));
             }
-            Err(SqlError::new(
+            Err(FunctionError::new(
                 9828,
                 16,
                 "An invalid value was specified for argument 2 of string_escape function.",
@@ -95,7 +95,7 @@ pub(super) fn call(
 }
 
 /// JSON_MODIFY(text, path, value). NULL as the new value removes the member, or sets null under strict.
-fn modify(v: &[Value], args: &[Expr]) -> Result<Value, SqlError> {
+fn modify(v: &[Value], args: &[Expr]) -> Result<Value, FunctionError> {
     if v[0].is_null() || v[1].is_null() {
         return Ok(Value::Null);
     }
@@ -108,7 +108,7 @@ fn modify(v: &[Value], args: &[Expr]) -> Result<Value, SqlError> {
 }
 
 /// A value as JSON: wrapped ones go in as they are.
-fn item(value: &Value, arg: &Expr) -> Result<String, SqlError> {
+fn item(value: &Value, arg: &Expr) -> Result<String, FunctionError> {
     let is_json = matches!(&arg.kind, ir::ExprKind::Func { func, .. } if *func == FuncId::AsJson);
     let mut out = String::new();
     json_scalar(value, arg.ty, is_json, &mut out)?;
@@ -116,7 +116,7 @@ fn item(value: &Value, arg: &Expr) -> Result<String, SqlError> {
 }
 
 /// The text of an object or array; of a scalar NULL, or 13624 in strict mode.
-pub(crate) fn container(node: &Node<'_>, path: &Path) -> Result<Value, SqlError> {
+pub(crate) fn container(node: &Node<'_>, path: &Path) -> Result<Value, FunctionError> {
     if node.is_container() {
         return Ok(Value::str(node.raw()));
     }
@@ -128,21 +128,21 @@ pub(crate) fn container(node: &Node<'_>, path: &Path) -> Result<Value, SqlError>
 }
 
 /// An object or array where a scalar is wanted.
-pub(crate) fn not_scalar(path: &Path) -> Result<Value, SqlError> {
+pub(crate) fn not_scalar(path: &Path) -> Result<Value, FunctionError> {
     null_unless_strict(path, 13623, "Scalar value cannot be found in the specified JSON path.")
 }
 
 /// A text that does not fit.
-pub(crate) fn too_long(path: &Path) -> Result<Value, SqlError> {
+pub(crate) fn too_long(path: &Path) -> Result<Value, FunctionError> {
     null_unless_strict(path, 13625, "String value in the specified JSON path would be truncated.")
 }
 
-fn null_unless_strict(path: &Path, number: i32, text: &str) -> Result<Value, SqlError> {
-    if path.strict { Err(SqlError::new(number, 16, text)) } else { Ok(Value::Null) }
+fn null_unless_strict(path: &Path, number: i32, text: &str) -> Result<Value, FunctionError> {
+    if path.strict { Err(FunctionError::new(number, 16, text)) } else { Ok(Value::Null) }
 }
 
 /// JSON_OBJECT('a': 1, ...) and JSON_ARRAY(1, ...); the first argument says whether NULLs are left out.
-fn construct(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, SqlError> {
+fn construct(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, FunctionError> {
     let absent = v[0].as_i64() == Some(1);
     let mut out = String::new();
     if func == FuncId::JsonArray {
@@ -162,7 +162,7 @@ fn construct(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, SqlError
     let pairs = v[1..].chunks_exact(2).zip(args[1..].chunks_exact(2));
     for (pair, arg) in pairs {
         let Some(name) = pair[0].as_str() else {
-            return Err(SqlError::new(
+            return Err(FunctionError::new(
                 13638,
                 16,
                 "The key of a JSON_OBJECT member must not be NULL.",
@@ -182,11 +182,11 @@ fn construct(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, SqlError
     Ok(Value::str(&out))
 }
 
-impl From<JsonError> for SqlError {
-    fn from(e: JsonError) -> SqlError {
+impl From<JsonError> for FunctionError {
+    fn from(e: JsonError) -> FunctionError {
         match e {
             JsonError::Stopped(stopped) => stopped.into(),
-            e => SqlError::new(e.number(), 16, e.to_string()),
+            e => FunctionError::new(e.number(), 16, e.to_string()),
         }
     }
 }
