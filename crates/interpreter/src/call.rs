@@ -707,6 +707,7 @@ fn client_type(theirs: SqlType, ours: SqlType) -> Option<SqlType> {
     let is_number = |ty| {
         use SqlType::{BigInt, Bit, Float, Int, Money, Real, SmallInt, SmallMoney, TinyInt};
         matches!(ty, Bit | TinyInt | SmallInt | Int | BigInt | Float | Real | Money | SmallMoney)
+            || matches!(ty, SqlType::Decimal { .. })
     };
     (theirs != ours && is_number(theirs) && is_number(ours)).then_some(theirs)
 }
