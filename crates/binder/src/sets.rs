@@ -1,6 +1,7 @@
 //! Table value constructors, and UNION, EXCEPT, INTERSECT.
 
 use ir::*;
+use runtime::task::Step;
 use syntax::ast;
 use types::SqlType;
 
@@ -134,6 +135,7 @@ impl Binder<'_> {
             right: Box::new(right.rel),
             right_columns,
             columns,
+            step: Step::default(),
         };
         Ok(Query { rel, output, maxdop: 0, hints: Default::default() })
     }
@@ -270,6 +272,7 @@ fn null_throughout(rel: &Rel, id: ColId) -> bool {
             right,
             right_columns,
             columns,
+            ..
         } => columns.iter().position(|column| *column == id).is_some_and(|at| {
             null_throughout(left, left_columns[at]) && null_throughout(right, right_columns[at])
         }),

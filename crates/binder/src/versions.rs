@@ -6,6 +6,7 @@
 //! Source: "FROM clause plus JOIN, APPLY, PIVOT (Transact-SQL)", FOR SYSTEM_TIME; rows that were valid for no time at all
 //! are seen by nobody but who reads the history table itself.
 
+use runtime::task::Step;
 use std::sync::Arc;
 
 use catalog::{TableDef, Temporal};
@@ -85,6 +86,7 @@ impl Binder<'_> {
             right: Box::new(right),
             right_columns,
             columns,
+            step: Step::default(),
         };
         Ok(Source { rel, tables: vec![scope] })
     }

@@ -6,7 +6,7 @@ use crate::Statement;
 use crate::error::FunctionError;
 use ir::{DatePart, Expr, FuncId};
 use types::datetime::{self, DAYS_TO_1900, TICKS_PER_DAY};
-use types::{DateTime, DateTime2, DateTimeOffset, SqlType, TypeError, Value, convert};
+use types::{DateTime, DateTime2, DateTimeOffset, SqlType, TypeError, Value};
 
 #[inline(never)]
 pub(super) fn call(

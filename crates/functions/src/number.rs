@@ -4,6 +4,7 @@ use super::{float, int};
 use crate::Statement;
 use crate::error::FunctionError;
 use ir::{Expr, FuncId};
+use runtime::task;
 use types::{Decimal, SqlType, TypeError, Value, convert};
 
 pub(super) fn call(
@@ -231,6 +232,15 @@ fn is_numeric(value: &Value, ty: SqlType) -> bool {
     }
     if !ty.is_character() {
         return ty.is_numeric();
+    }
+    // What is in no number is in none of its forms; a text may be long.
+    let in_number = |c: char| {
+        matches!(c, '0'..='9' | '+' | '-' | '.' | ',' | 'e' | 'E' | 'd' | 'D')
+            || c.is_whitespace()
+            || stdx::is_currency_sign(c)
+    };
+    if value.as_str().is_some_and(|text| task::breathing(text.chars()).any(|c| !in_number(c))) {
+        return false;
     }
     // Signs and currency symbols alone count too (learn.microsoft.com/sql/t-sql/functions/isnumeric-transact-sql).
     let sign = value.as_str().map(str::trim);

@@ -356,8 +356,8 @@ impl Shard {
         Some(plan)
     }
 
-    /// Lets plans go until `bytes` more fit.
-    fn make_room(&mut self, bytes: usize, bytes_max: usize) {
+    /// Lets plans go, into `gone`, until `bytes` more fit.
+    fn make_room(&mut self, bytes: usize, bytes_max: usize, gone: &mut Vec<Arc<CachedPlan>>) {
         // Twice round: the first time those that were met get off.
         for _ in 0..2 * self.round.len() {
             if self.bytes + bytes <= bytes_max {
@@ -368,13 +368,13 @@ impl Shard {
             if plan.met.swap(false, Relaxed) || Arc::strong_count(plan) > 1 {
                 self.round.push_back(hash);
             } else {
-                self.remove(hash);
+                gone.extend(self.remove(hash));
             }
         }
         // All are held: the oldest are forgotten here, and live as long as their sessions need them.
         while self.bytes + bytes > bytes_max {
             let Some(hash) = self.round.pop_front() else { return };
-            self.remove(hash);
+            gone.extend(self.remove(hash));
         }
     }
 }
@@ -427,7 +427,8 @@ impl PlanCache {
         let catalog = Arc::downgrade(key.catalog);
         let plan = Arc::new(CachedPlan::new(number, code, catalog, key.setting, version));
         let hash = key.hash();
-        // What is dropped under the lock is dropped at once.
+        // Dropped when the lock no longer is held: a plan may be as large as a text.
+        let mut gone = Vec::new();
         let _held = NoSuspend::new();
         let shard = &mut *self.shard(hash).lock();
         if let Some(other) = shard.plans.get(&hash)
@@ -439,9 +440,10 @@ impl PlanCache {
         if let Some(old) = shard.remove(hash) {
             old.gone.store(true, Relaxed);
             shard.round.retain(|other| *other != hash);
+            gone.push(old);
         }
         if plan.bytes <= self.shard_bytes_max {
-            shard.make_room(plan.bytes, self.shard_bytes_max);
+            shard.make_room(plan.bytes, self.shard_bytes_max, &mut gone);
             shard.round.push_back(hash);
             shard.bytes += plan.bytes;
             shard.plans.insert(hash, plan.clone());
@@ -461,7 +463,7 @@ impl PlanCache {
 
     /// Throws out the plans that `which` chooses; sessions that hold one compile it again when they meet it next.
     pub fn throw_out(&self, which: impl Fn(&CachedPlan) -> bool) -> usize {
-        let mut count = 0;
+        let mut gone = Vec::new();
         let _held = NoSuspend::new();
         for shard in &self.shards {
             let shard = &mut *shard.lock();
@@ -471,11 +473,11 @@ impl PlanCache {
                 shard.round.retain(|other| *other != hash);
                 if let Some(plan) = shard.remove(hash) {
                     plan.gone.store(true, Relaxed);
-                    count += 1;
+                    gone.push(plan);
                 }
             }
         }
-        count
+        gone.len()
     }
 }
 

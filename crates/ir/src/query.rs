@@ -1,5 +1,6 @@
 //! Relational trees: what a query asks for, before anyone decides how.
 
+use runtime::task::Step;
 use std::sync::Arc;
 
 use catalog::TableDef;
@@ -212,6 +213,8 @@ pub enum Rel {
         right: Box<Rel>,
         right_columns: Vec<ColId>,
         columns: Vec<ColId>,
+        /// They are as many as the text has room for.
+        step: Step,
     },
 }
 

@@ -42,7 +42,8 @@ impl Lowering {
         }
         let rows = inputs.iter().map(|n| n.rows).sum();
         let types = inputs[0].types.clone();
-        plain(Node { op: Op::Concat { inputs }, types, rows }, cols)
+        let op = Op::Concat { inputs: inputs.into() };
+        plain(Node { op, types, rows }, cols)
     }
 
     fn read(&mut self, get: Get, preds: Vec<Expr>, needed: &Needed) -> Lowered {

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use ir::*;
-use runtime::task::Breath;
+use runtime::task::{Breath, Many};
 use types::SqlType;
 
 use crate::access::Wanted;
@@ -150,7 +150,7 @@ impl Lowering {
                 let node = Node { op, types, rows: 1.0 };
                 self.filter(plain(node, vec![out]), preds)
             }
-            Rel::SetOp { op, left, left_columns, right, right_columns, columns } => {
+            Rel::SetOp { op, left, left_columns, right, right_columns, columns, .. } => {
                 self.set_op(op, (*left, left_columns), (*right, right_columns), columns, preds)
             }
         }
@@ -513,7 +513,7 @@ impl Lowering {
         let total = left.node.rows + right.node.rows;
         let node = match op {
             SetOp::UnionAll | SetOp::Union => {
-                let mut inputs = Vec::new();
+                let mut inputs = Many::new();
                 for node in [left.node, right.node] {
                     match node.op {
                         Op::Concat { inputs: more } => inputs.extend(more),

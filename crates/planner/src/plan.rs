@@ -6,6 +6,7 @@
 //! opens a correlated inner plan first evaluates its `binds` in the outer row and stores them; inner
 //! expressions read them by [`ir::ExprKind::Param`], at any depth.
 
+use runtime::task::Many;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -197,7 +198,7 @@ pub enum Op {
     },
     /// One input after the other, slot by slot.
     Concat {
-        inputs: Vec<Node>,
+        inputs: Many<Node>,
     },
     /// All rows as one text (FOR XML, FOR JSON); the input's slots are the spec's columns.
     Serialize {

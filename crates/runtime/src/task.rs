@@ -26,6 +26,7 @@ mod plain;
 mod pollers;
 mod slot;
 mod sort;
+mod step;
 
 pub use bell::Bell;
 pub use breath::{
@@ -40,6 +41,7 @@ pub use pollers::{
 };
 pub use slot::{MAX_SLOTS, slot};
 pub use sort::sort_by;
+pub use step::Step;
 
 use std::cell::Cell;
 use std::marker::PhantomData;

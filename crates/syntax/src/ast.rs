@@ -38,6 +38,7 @@ pub use statement::*;
 pub use statistics::*;
 pub use tracking::*;
 
+use runtime::task::Many;
 use std::fmt;
 
 /// Where a piece of text stands in its batch: bytes `start..end`, first byte on `line` (from 1).
@@ -67,7 +68,7 @@ impl Span {
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Batch {
     /// In order of the text.
-    pub statements: Vec<Statement>,
+    pub statements: Many<Statement>,
 }
 
 impl Batch {

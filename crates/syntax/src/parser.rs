@@ -63,7 +63,7 @@ use runtime::task::Breath;
 pub(crate) fn batch(text: &str, options: &LexOptions) -> ParseResult<Batch> {
     let mut parser = Parser::new(text, options)?;
     let statements = parser.statements_until(|parser| parser.at_end())?;
-    Ok(Batch { statements })
+    Ok(Batch { statements: statements.into() })
 }
 
 /// The name of the module that a batch makes or alters, the last part of it: told even of a batch that cannot be read.

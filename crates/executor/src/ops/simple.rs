@@ -9,6 +9,7 @@ use crate::cx::Cx;
 use crate::eval::{eval, holds};
 use crate::message::{Reach, SqlError};
 use ir::{Expr, SortKey, SystemView};
+use runtime::task::Many;
 use types::Value;
 
 /// A boxed input.
@@ -435,12 +436,12 @@ impl Operator for Offset<'_> {
 
 /// Inputs one after the other.
 pub(super) struct Concat<'p> {
-    inputs: Vec<Source<'p>>,
+    inputs: Many<Source<'p>>,
     at: usize,
 }
 
 impl<'p> Concat<'p> {
-    pub fn new(inputs: Vec<Source<'p>>) -> Self {
+    pub fn new(inputs: Many<Source<'p>>) -> Self {
         Concat { inputs, at: 0 }
     }
 }

@@ -4,6 +4,7 @@ use super::{
     AssignOp, ChangeTable, ColumnRef, Expr, FunctionCall, Ident, Literal, ObjectName, Over, Span,
     Statement, TypeName, Variable,
 };
+use runtime::task::Step;
 
 /// A query: `[WITH ctes] body [ORDER BY ...] [OFFSET ... FETCH ...] [OPTION (...)]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,6 +145,8 @@ pub struct Select {
     pub windows: Vec<NamedWindow>,
     /// Where.
     pub span: Span,
+    /// Queries of a UNION are as many as the text has room for.
+    pub step: Step,
 }
 
 /// One item of GROUP BY.

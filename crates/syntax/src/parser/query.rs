@@ -1,6 +1,7 @@
 //! SELECT, set operations, common table expressions, and the clauses that other statements share.
 
 use super::*;
+use runtime::task::Step;
 
 impl Parser<'_> {
     /// A whole query with its WITH, ORDER BY and OPTION.
@@ -194,6 +195,7 @@ impl Parser<'_> {
             having: None,
             windows: Vec::new(),
             span,
+            step: Step::default(),
         })))
     }
 
@@ -243,6 +245,7 @@ impl Parser<'_> {
             having: None,
             windows: Vec::new(),
             span: Span::default(),
+            step: Step::default(),
         };
         if self.eat_kw(Kw::Into) {
             let table = self.object_name()?;
