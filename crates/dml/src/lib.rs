@@ -23,6 +23,7 @@ mod change;
 mod last_writer;
 mod merge;
 mod nested;
+mod statement;
 
 mod point;
 mod point_merge;
@@ -32,6 +33,7 @@ mod spot;
 mod indexed_view;
 mod partition;
 mod rebuild;
+mod rows;
 
 pub use change::{NextRow, delete, insert, insert_query, insert_rows, insert_stream, update};
 pub use indexed_view::{fill_view, keep_views};

@@ -3,10 +3,10 @@
 //! Promise: what is to be done is known for every row before any is changed; a target row changes once (8672). Rows go
 //! before others take their places: deletes, updates, inserts.
 
-use crate::change::{
+use crate::last_writer::Kept;
+use crate::statement::{
     Output, assign, begin_writing, check_after, check_all, note_context, note_identity, of_target,
 };
-use crate::last_writer::Kept;
 use crate::write::TableWriter;
 use executor::{
     Changed, Cx, KeyMap, ResultSink, SqlError, SqlMessage, eval, for_each_batch, holds, percentage,

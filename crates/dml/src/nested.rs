@@ -3,9 +3,10 @@
 //! Promise: the inner change is done before the first row is inserted, and both are one statement: whoever undoes the
 //! one undoes the other. The rows counted are those inserted; the last identity is the inner change's.
 
-use crate::change::{delete, insert, insert_rows, note_context, update};
+use crate::change::{delete, insert, insert_rows, update};
 use crate::last_writer::Kept;
 use crate::merge::merge;
+use crate::statement::note_context;
 use engine::InsertHint;
 use executor::{ColumnMeta, Cx, Done, ResultSink, SqlError, SqlMessage};
 use planner::{ChangePlan, ChangedRows, InsertPlan};

@@ -5,7 +5,7 @@
 //! Promise: rows come and go with their index entries and large values, in the caller's transaction, under Sch-M locks
 //! that it has taken; no trigger fires, and no constraint is looked at but unique keys.
 
-use crate::rebuild::{all_columns, each_row_after};
+use crate::rows::{all_columns, each_row_after};
 use crate::write::TableWriter;
 use catalog::{PartitionFunctionDef, TableDef};
 use engine::InsertHint;

@@ -6,7 +6,7 @@
 //!
 //! Source: SQL Server's documentation of temporal tables ("How does temporal work?").
 
-use crate::rebuild::{all_columns, each_row};
+use crate::rows::{all_columns, each_row};
 use crate::write::TableWriter;
 use catalog::{TableDef, Temporal};
 use engine::InsertHint;

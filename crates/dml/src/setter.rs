@@ -3,8 +3,8 @@
 //! Where every column that is set has a fixed place in the row, and nothing else of the row follows from it, the old row's
 //! bytes are patched: the other columns are neither decoded nor encoded.
 
-use crate::change::assign;
 use crate::spot::Spot;
+use crate::statement::assign;
 use crate::write::{Known, TableWriter, null_error};
 use catalog::TableDef;
 use executor::{Cx, SqlError, eval, qualified};

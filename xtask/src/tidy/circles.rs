@@ -13,7 +13,7 @@ const FILES_IN_CIRCLES: &[(&str, usize)] = &[
     ("binder", 10),
     ("buffer-pool", 2),
     ("catalog", 16),
-    ("dml", 8),
+    ("dml", 6),
     ("executor", 12),
     ("interpreter", 9),
     ("ir", 2),
