@@ -8,7 +8,7 @@
 //! go, unless the page means the same as before (compaction).
 
 use crate::frames::FrameMeta;
-use crate::page::{PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, header};
+use crate::page::{PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, copy_shared, header};
 use crate::word;
 use log_manager::Lsn;
 use runtime::task::NoSuspend;
@@ -40,9 +40,7 @@ impl<'a> PageRead<'a> {
     /// Copies the page; whether the copy is one state of it.
     #[inline]
     pub fn copy_to(&self, out: &mut PageBuf) -> bool {
-        for (o, w) in out.words_mut().iter_mut().zip(self.frame) {
-            *o = w.load(Relaxed);
-        }
+        copy_shared(self.frame, out.words_mut());
         self.validate()
     }
 
@@ -140,9 +138,7 @@ impl<'a> PageWrite<'a> {
 
     /// Copies the page.
     pub fn copy_to(&self, out: &mut PageBuf) {
-        for (o, w) in out.words_mut().iter_mut().zip(self.frame) {
-            *o = w.load(Relaxed);
-        }
+        copy_shared(self.frame, out.words_mut());
     }
 
     /// Overwrites the whole page but for its page LSN, which only `set_lsn` changes.
