@@ -163,13 +163,25 @@ impl Scan {
         let Some(stretch) = inner.next_stretch()? else { return Ok(false) };
         let bytes = stretch.bytes();
         spots.clear();
-        for (stamp, key, (at, len)) in stretch.rows() {
+        let rows = stretch.rows();
+        spots.reserve(rows.len());
+        // Rows written together have one stamp, of which it is asked once: what this snapshot sees, it goes on seeing.
+        let mut seen = None;
+        for (stamp, number, (at, len)) in rows {
+            let spot = Spot { at: at as u32, len: len as u32 };
+            if seen == Some(stamp) {
+                spots.push(spot);
+                continue;
+            }
             match decide(txn, stamp, *snapshot, dirty) {
-                Take::InPlace => spots.push(Spot { at: at as u32, len: len as u32 }),
+                Take::InPlace => {
+                    seen = Some(stamp);
+                    spots.push(spot);
+                }
                 Take::Skip => {}
                 Take::Older => {
                     own_key.clear();
-                    own_key.extend_from_slice(key);
+                    own_key.extend_from_slice(stretch.key(number));
                     if txn.older(tree, own_key, stamp, *snapshot, own_row)? {
                         // In their order.
                         if !spots.is_empty() {

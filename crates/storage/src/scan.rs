@@ -75,15 +75,20 @@ impl<'a> Stretch<'a> {
         self.leaf.page.bytes()
     }
 
-    /// The rows in the scan's order: stamp, key, and where in [`Stretch::bytes`] the row begins and how long it is.
+    /// The rows in the scan's order: stamp, number, and where in [`Stretch::bytes`] the row begins and how long it is.
     #[inline]
-    pub fn rows(&self) -> impl Iterator<Item = (Stamp, &'a [u8], (usize, usize))> {
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = (Stamp, usize, (usize, usize))> {
         let (leaf, from, to, reverse) = (self.leaf, self.from, self.to, self.reverse);
         (from..to).map(move |i| {
             let i = if reverse { to - 1 - (i - from) } else { i };
-            let (head, key, place) = slotted::placed(&leaf.page, i);
-            (Stamp(head), key, place)
+            let (head, place) = slotted::placed(&leaf.page, i);
+            (Stamp(head), i, place)
         })
+    }
+
+    /// The key of the row of this number.
+    pub fn key(&self, number: usize) -> &'a [u8] {
+        self.leaf.row(number).1
     }
 }
 

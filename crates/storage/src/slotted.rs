@@ -582,13 +582,12 @@ pub(crate) fn entry(p: &PageBuf, i: usize) -> (u64, &[u8], &[u8]) {
     (p.word(at), &bytes[from..from + key], &bytes[from + pad8(key)..from + pad8(key) + row])
 }
 
-/// An entry of a private copy: head, key, and where its row begins and how long it is, in bytes.
+/// An entry of a private copy: head, and where its row begins and how long it is, in bytes.
 #[inline]
-pub(crate) fn placed(p: &PageBuf, i: usize) -> (u64, &[u8], (usize, usize)) {
+pub(crate) fn placed(p: &PageBuf, i: usize) -> (u64, (usize, usize)) {
     let at = slot(p, i).at;
     let (key, row) = entry_lens(p, at);
-    let from = at * 8 + 16;
-    (p.word(at), &p.bytes()[from..from + key], (from + pad8(key), row))
+    (p.word(at), (at * 8 + 16 + pad8(key), row))
 }
 
 /// The lower fence of a private copy; empty when unbounded.
