@@ -12,10 +12,13 @@
 //! Numbers, dates and times are compared as integers in units of the column's own scale; texts byte by byte as long as
 //! they are ASCII, decoded where they are not.
 //!
-//! Rows of a leaf are asked test by test (`retain.rs`): what one lets pass is asked the next.
+//! Rows of a leaf are asked test by test (`retain.rs`): what one lets pass is asked the next. Which comes first is learned
+//! while they are asked: the one that leaves out the most for what it costs.
 
 mod retain;
+mod texts;
 
+use self::texts::Texts;
 use super::raw_layout::RawLayout;
 use crate::cx::Cx;
 use crate::eval::{eval, order, satisfies};
@@ -30,9 +33,22 @@ const LIST_MAX: usize = 1024;
 /// See the file's first lines.
 pub(super) struct RawFilter<'p> {
     layout: RawLayout<'p>,
-    tests: Vec<Test>,
+    tests: Vec<Asked>,
+    /// Leaves whose rows were asked, and after how many the tests are ordered again.
+    leaves: u64,
+    ordered_at: u64,
     rest: Vec<&'p Expr>,
 }
+
+/// A test, how many rows it was asked of, and how many of them passed.
+struct Asked {
+    test: Test,
+    met: u64,
+    passed: u64,
+}
+
+/// Leaves after which tests are ordered for the first time by what they were seen to do.
+const LEAVES_MIN: u64 = 4;
 
 enum Test {
     /// Nothing passes, or everything that is not NULL.
@@ -59,8 +75,7 @@ enum Test {
     Text {
         column: Column,
         part: Part,
-        any_case: bool,
-        list: Vec<(Vec<u8>, Value)>,
+        texts: Texts,
         negated: bool,
     },
     Like {
@@ -136,18 +151,19 @@ impl<'p> RawFilter<'p> {
         places: &[usize],
         cx: &mut Cx<'_>,
     ) -> RawFilter<'p> {
-        let mut filter = RawFilter { layout, tests: Vec::new(), rest: Vec::new() };
+        let (mut tests, mut rest) = (Vec::new(), Vec::new());
         let mut maker = Maker { layout, places, cx };
         for e in conjuncts(predicate) {
             match maker.test(e) {
-                Some(test) => filter.tests.push(test),
-                None => filter.rest.push(e),
+                Some(test) => tests.push(test),
+                None => rest.push(e),
             }
         }
-        meet(&mut filter.tests);
+        meet(&mut tests);
         // All of them must hold and none fails: the cheap ones say first what does not qualify.
-        filter.tests.sort_by_key(Test::cost);
-        filter
+        tests.sort_by_key(Test::cost);
+        let tests = tests.into_iter().map(|test| Asked { test, met: 0, passed: 0 }).collect();
+        RawFilter { layout, tests, leaves: 0, ordered_at: LEAVES_MIN, rest }
     }
 
     /// What must be asked of the values besides.
@@ -156,9 +172,16 @@ impl<'p> RawFilter<'p> {
     }
 
     /// Leaves those of the rows that lie in `bytes` for which the tests hold; `whole`: they have all columns.
-    pub fn retain(&self, bytes: &[u8], rows: &mut Vec<Spot>, whole: bool) {
-        for test in &self.tests {
+    pub fn retain(&mut self, bytes: &[u8], rows: &mut Vec<Spot>, whole: bool) {
+        self.leaves += 1;
+        if self.leaves == self.ordered_at {
+            self.ordered_at *= 2;
+            self.tests.sort_by(|a, b| a.rank().total_cmp(&b.rank()));
+        }
+        for Asked { test, met, passed } in &mut self.tests {
+            *met += rows.len() as u64;
             test.retain(&self.layout, bytes, rows, whole);
+            *passed += rows.len() as u64;
             if rows.is_empty() {
                 return;
             }
@@ -169,7 +192,14 @@ impl<'p> RawFilter<'p> {
     #[inline]
     pub fn passes(&self, row: &[u8]) -> bool {
         let columns = RowLayout::row_columns(row);
-        self.tests.iter().all(|test| test.holds(&self.layout, row, columns))
+        self.tests.iter().all(|asked| asked.test.holds(&self.layout, row, columns))
+    }
+}
+
+impl Asked {
+    /// What leaving a row out by it costs; of one that was hardly asked, as if half of the rows passed.
+    fn rank(&self) -> f64 {
+        self.test.cost() as f64 * (self.met + 2) as f64 / (self.met - self.passed + 1) as f64
     }
 }
 
@@ -380,21 +410,22 @@ impl Maker<'_, '_, '_> {
 
     fn texts(&mut self, this: &Expr, values: Vec<Value>, negated: bool) -> Option<Test> {
         let (column, rule, part) = self.part_of_text(this)?;
-        let mut list = Vec::with_capacity(values.len());
-        let mut any_case = None;
-        for value in values {
+        let mut texts: Option<(bool, Texts)> = None;
+        for value in &values {
             let case = match rule.meet(value.rule()) {
                 Rule::CiAs => true,
                 Rule::Bin | Rule::CsAs => false,
                 _ => return None,
             };
-            let text = value.as_str()?.trim_end_matches(' ');
-            if !text.is_ascii() || *any_case.get_or_insert(case) != case {
+            let text = value.as_str()?;
+            let (any_case, texts) = texts.get_or_insert_with(|| (case, Texts::new(case)));
+            if !text.is_ascii() || *any_case != case {
                 return None;
             }
-            list.push((text.as_bytes().to_vec(), value.clone()));
+            texts.push(text, value);
         }
-        Some(Test::Text { column, part, any_case: any_case?, list, negated })
+        let (_, texts) = texts?;
+        Some(Test::Text { column, part, texts, negated })
     }
 }
 
@@ -608,8 +639,8 @@ impl Test {
             Test::Known(..) => 0,
             Test::Number { .. } | Test::Numbers { .. } | Test::IsNull(..) => 1,
             Test::NumberIn { .. } => 2,
-            // Which of two says more is not known: they stay in the order in which they were written.
-            Test::Text { .. } => 8,
+            // Which of two says more is not known yet: they stay in the order in which they were written.
+            Test::Text { .. } => 4,
             Test::Like { .. } => 30,
             // Which branch holds is hard to foresee, for the processor too.
             Test::Any(branches) => 2 + 2 * branches.iter().flatten().map(Test::cost).sum::<usize>(),
@@ -640,22 +671,14 @@ impl Test {
                 let null = column.place >= columns || layout.layout().is_null(row, column.place);
                 null != *negated
             }
-            Test::Text { column, part, any_case, list, negated } => {
+            Test::Text { column, part, texts, negated } => {
                 let Some(cell) = text(layout, row, columns, *column) else {
                     let value = part.of_value(layout.value(row, column.place));
                     let equal = |other: &Value| order(&value, other).map(|o| o.is_eq());
                     return !value.is_null()
-                        && list.iter().any(|(_, other)| equal(other) == Some(true)) != *negated;
+                        && texts.values().any(|other| equal(other) == Some(true)) != *negated;
                 };
-                let Some(cell) = cell else { return false };
-                let cell = part.of_cell(cell);
-                let end = cell.iter().rposition(|b| *b != b' ').map_or(0, |at| at + 1);
-                let cell = &cell[..end];
-                let equal = |other: &[u8]| match any_case {
-                    true => cell.eq_ignore_ascii_case(other),
-                    false => cell == other,
-                };
-                list.iter().any(|(other, _)| equal(other)) != *negated
+                cell.is_some_and(|cell| texts.has(part.of_cell(cell)) != *negated)
             }
             Test::Like { column, pattern, negated } => {
                 let Some(cell) = text(layout, row, columns, *column) else {

@@ -391,10 +391,10 @@ impl<'p> TableScan<'p> {
         let layout = self.raw_layout();
         let State::Range(scan) = &mut self.state else { return Ok(false) };
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(false) };
-        let (filter, narrowings) = (self.filter.as_deref(), &mut self.narrowings);
+        let (mut filter, narrowings) = (self.filter.as_deref_mut(), &mut self.narrowings);
         let more = scan.visit_leaf(txn, |bytes, rows| {
             let whole = rows.iter().all(|row| layout.is_whole(&bytes[row.at as usize..]));
-            if let Some(filter) = filter {
+            if let Some(filter) = &mut filter {
                 filter.retain(bytes, rows, whole);
             }
             narrowings.iter_mut().for_each(|n| n.retain(&layout, bytes, rows, whole));
