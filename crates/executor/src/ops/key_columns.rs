@@ -5,7 +5,7 @@
 use super::hash::{KeyEncoder, of_eight, of_four};
 use crate::columns::{Column, Columns, Data, cell};
 use ir::Expr;
-use types::collation::{Rule, sort_key_into};
+use types::collation::{Rule, ascii_sort_key_into};
 use types::{SqlType, Value};
 
 /// See the file's first lines.
@@ -126,13 +126,11 @@ fn push_part(
         (Part::Four, Data::Units(units)) => out.extend_from_slice(&of_four(units[row] as i32)),
         (Part::Eight, Data::Units(units)) => out.extend_from_slice(&of_eight(units[row])),
         (Part::Text, Data::Texts { bytes, ends }) => {
-            let text = cell(bytes, ends, row);
-            match std::str::from_utf8(text) {
-                Ok(text) if text.is_ascii() => {
-                    out.push(1);
-                    sort_key_into(text, out);
-                }
-                _ => encoder.push(i, &column.value(row), out),
+            let begun = out.len();
+            out.push(1);
+            if !ascii_sort_key_into(cell(bytes, ends, row), out) {
+                out.truncate(begun);
+                encoder.push(i, &column.value(row), out);
             }
         }
         _ => encoder.push(i, &column.value(row), out),
