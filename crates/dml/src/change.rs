@@ -282,8 +282,9 @@ pub fn update<'a>(
     let mut set: Vec<usize> = columns.collect();
     note_context(plan.tracking_context.as_deref(), cx)?;
     let set_now = set.clone();
-    let mut writer = kept
-        .writer(|| Ok(TableWriter::new(&plan.table, cx)?.statement("UPDATE").changing(set_now)))?;
+    let mut writer = kept.writer(|| {
+        Ok(TableWriter::new(&plan.table, cx)?.statement("UPDATE").only_changing(set_now))
+    })?;
     begin_writing(&writer, &plan.table, &plan.hints, cx)?;
     // Computed columns follow those that they are computed from.
     let made = plan.table.columns.iter().enumerate().filter(|(_, c)| c.is_made());

@@ -166,6 +166,12 @@ impl ForeignKeys {
         self.own.clear();
     }
 
+    /// Those stay that have such a column of the table.
+    pub fn keep_those_over(&mut self, wanted: impl Fn(usize) -> bool) {
+        self.own.retain(|own| own.key.columns.iter().any(|i| wanted(*i)));
+        self.children.retain(|child| child.key.referenced.iter().any(|i| wanted(*i)));
+    }
+
     /// Columns of the table that they are about.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         let own = self.own.iter().flat_map(|o| o.key.columns.iter().copied());

@@ -148,7 +148,7 @@ impl PointChange {
         let mut writer = self.writer.take(|| {
             let writer = TableWriter::new(&self.spot.table, cx)?;
             Ok(match &self.setter {
-                Some(setter) => writer.statement("UPDATE").changing(setter.columns.clone()),
+                Some(setter) => writer.statement("UPDATE").only_changing(setter.columns.clone()),
                 None => writer.statement("DELETE"),
             })
         })?;

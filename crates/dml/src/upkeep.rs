@@ -10,8 +10,9 @@ use crate::index::{Entry, IndexWriter, entry, has_entry};
 use crate::period::Period;
 use crate::tracking::Tracker;
 use binder::TableRules;
-use catalog::TableDef;
+use catalog::{IndexDef, TableDef};
 use executor::{Cx, SqlError, eval, test};
+use ir::{Expr, ExprKind};
 use std::sync::Arc;
 use types::Value;
 
@@ -110,16 +111,7 @@ impl Upkeep {
         };
         let mut needed: Vec<usize> = foreign.columns().collect();
         for writer in &indexes {
-            let index = &table.indexes[writer.at];
-            needed.extend(index.columns.iter().map(|(i, _)| *i));
-            needed.extend(&index.stored);
-            if let Some(filter) = &rules.filters[writer.at] {
-                filter.walk(&mut |e| {
-                    if let ir::ExprKind::Slot(i) = e.kind {
-                        needed.push(i as usize);
-                    }
-                });
-            }
+            needed.extend(columns_of(&table.indexes[writer.at], rules.filters[writer.at].as_ref()));
         }
         needed.sort_unstable();
         needed.dedup();
@@ -191,6 +183,24 @@ impl Upkeep {
             tracker.changing(table, columns);
         }
         self.asked.retain(|at| columns.contains(&self.rules.bound[*at].0));
+    }
+
+    /// Rows will only change, and keep their keys: indexes and foreign keys over none of these columns have nothing to do,
+    /// and of a row nothing need be known for them.
+    pub fn only_changing(&mut self, table: &TableDef, columns: &[usize]) {
+        let set = |i: usize| columns.contains(&i) || table.columns[i].is_made();
+        let filters = &self.rules.filters;
+        let columns_of = |at: usize| columns_of(&table.indexes[at], filters[at].as_ref());
+        self.indexes.retain(|writer| columns_of(writer.at).into_iter().any(set));
+        self.defer = vec![false; self.indexes.len()];
+        self.foreign.keep_those_over(set);
+        // Others, too, want to know what a row was.
+        if self.is_keepable() && self.viewed.is_none() {
+            self.needed = self.indexes.iter().flat_map(|writer| columns_of(writer.at)).collect();
+            self.needed.extend(self.foreign.columns());
+            self.needed.sort_unstable();
+            self.needed.dedup();
+        }
     }
 
     /// No CHECK constraint is looked at, nor any foreign key of the table.
@@ -416,6 +426,20 @@ impl Upkeep {
         let verb = self.verb.unwrap_or("UPDATE");
         self.foreign.finish(table, verb, cx)
     }
+}
+
+/// The columns that an index's entries are made of, and those that say whether there is one.
+fn columns_of(index: &IndexDef, filter: Option<&Expr>) -> Vec<usize> {
+    let mut columns: Vec<usize> = index.columns.iter().map(|(i, _)| *i).collect();
+    columns.extend(&index.stored);
+    if let Some(filter) = filter {
+        filter.walk(&mut |e| {
+            if let ExprKind::Slot(i) = e.kind {
+                columns.push(i as usize);
+            }
+        });
+    }
+    columns
 }
 
 /// 513.

@@ -4,6 +4,7 @@
 
 use crate::foreign::Fate;
 use crate::lob;
+use crate::spot::keys_stay;
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
@@ -111,6 +112,18 @@ impl TableWriter {
         }
         self.changes = Some(columns);
         self
+    }
+
+    /// Rows will be updated, in these columns, and nothing else be done to them: what of the table's definition is about
+    /// other columns is not looked at.
+    pub fn only_changing(mut self, columns: Vec<usize>) -> TableWriter {
+        // A row that gets another key comes anew, with all that entails.
+        if let Some(upkeep) = &mut self.upkeep
+            && keys_stay(&self.table, &columns)
+        {
+            upkeep.only_changing(&self.table, &columns);
+        }
+        self.changing(columns)
     }
 
     /// Another run of the same statement begins.
