@@ -17,6 +17,10 @@ impl Binder<'_> {
             expr.ty = to;
             return Ok(expr);
         }
+        // The column of a query in FROM that is NULL itself takes any type, as NULL does.
+        if self.is_null_column(&expr) {
+            return Ok(Expr::constant(Value::Null, to));
+        }
         let check = match mode {
             _ if expr.ty == crate::UNDECLARED => Ok(()),
             CastMode::Explicit | CastMode::Try => convert::check_explicit(expr.ty, to),
@@ -31,7 +35,7 @@ impl Binder<'_> {
         let mut ty: Option<SqlType> = None;
         // Beside a decimal a whole number that is written out counts with just its digits.
         let decimals = exprs.iter().any(|e| matches!(e.ty, SqlType::Decimal { .. }));
-        for expr in exprs.iter().filter(|e| !e.is_null_constant()) {
+        for expr in exprs.iter().filter(|e| !e.is_null_constant() && !self.is_null_column(e)) {
             let own = if decimals { constant_type(expr) } else { expr.ty };
             ty = Some(match ty {
                 None => own,

@@ -150,6 +150,8 @@ pub(crate) struct Binder<'a> {
     pub settings: Settings,
     /// Columns that `*` leaves out.
     pub hidden: std::collections::HashSet<ColId>,
+    /// Columns of queries in FROM that are NULL itself in each row: they take any type.
+    pub null_columns: std::collections::HashSet<ColId>,
     /// Names of columns that were not found so far; only with `gathers`, when whoever binds asks for them in the end.
     pub failed: Vec<BindError>,
     pub gathers: bool,
@@ -222,6 +224,7 @@ impl<'a> Binder<'a> {
             browsing: false,
             settings: names.settings(),
             hidden: Default::default(),
+            null_columns: Default::default(),
             failed: Vec::new(),
             gathers: false,
             volatile: Default::default(),

@@ -637,6 +637,9 @@ impl Binder<'_> {
             }
             // What a query shows is not hidden from who reads it.
             self.hidden.remove(&column.id);
+            if self.is_null_throughout(&bound.rel, column.id) {
+                self.null_columns.insert(column.id);
+            }
             scope.columns.push(ScopeColumn {
                 name: Some(column_name),
                 id: column.id,

@@ -587,7 +587,7 @@ impl Binder<'_> {
             "ISNULL" => {
                 check(2, 2)?;
                 let (first, second) = (next(), next());
-                if first.is_null_constant() {
+                if first.is_null_constant() || self.is_null_column(&first) {
                     return Ok(second);
                 }
                 let ty = first.ty;

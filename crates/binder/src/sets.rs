@@ -89,7 +89,7 @@ impl Binder<'_> {
         let mut types = Vec::with_capacity(left.output.len());
         let operation = op.name();
         for (a, b) in left.output.iter().zip(&right.output) {
-            let (a, b) = (shown(&left.rel, a), shown(&right.rel, b));
+            let (a, b) = (self.as_expression(&left.rel, a), self.as_expression(&right.rel, b));
             types.push(match self.common(&[&a, &b])? {
                 Some(ty) => ty,
                 None => a.ty,
@@ -148,7 +148,7 @@ impl Binder<'_> {
         let mut exprs = Vec::with_capacity(types.len());
         let mut ids = Vec::with_capacity(types.len());
         for (column, ty) in query.output.iter().zip(types) {
-            let value = if null_throughout(&query.rel, column.id) {
+            let value = if self.is_null_throughout(&query.rel, column.id) {
                 Expr::constant(types::Value::Null, *ty)
             } else {
                 let value = Expr::col(column.id, column.ty, column.nullable);
@@ -259,6 +259,37 @@ fn place_in_list(body: &ast::QueryBody, wanted: &ast::ColumnRef) -> Option<usize
         }
     }
     None
+}
+
+impl Binder<'_> {
+    /// Is it a column of a query in FROM that is NULL itself in each row? It is an int where it must have a type.
+    pub fn is_null_column(&self, expr: &Expr) -> bool {
+        matches!(&expr.kind, ExprKind::Col(id) if self.null_columns.contains(id))
+    }
+
+    /// An output as an expression: NULL itself, the constant that it is, else its column.
+    fn as_expression(&self, rel: &Rel, column: &OutputColumn) -> Expr {
+        match self.is_null_throughout(rel, column.id) {
+            true => Expr::constant(types::Value::Null, column.ty),
+            false => shown(rel, column),
+        }
+    }
+
+    /// Is this output NULL itself, or a column that is?
+    pub fn is_null_throughout(&self, rel: &Rel, id: ColId) -> bool {
+        match rel {
+            _ if self.null_columns.contains(&id) => true,
+            Rel::Project { exprs, .. } => exprs
+                .iter()
+                .any(|(i, e)| *i == id && (e.is_null_constant() || self.is_null_column(e))),
+            Rel::Values { rows, columns } => columns
+                .iter()
+                .position(|column| *column == id)
+                .is_some_and(|at| rows.iter().all(|row| row[at].is_null_constant())),
+            Rel::Top { input, .. } | Rel::Sort { input, .. } => self.is_null_throughout(input, id),
+            rel => null_throughout(rel, id),
+        }
+    }
 }
 
 /// Is the column NULL itself in each of the queries that UNION puts together? Long runs of them are bound as trees, and

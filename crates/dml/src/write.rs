@@ -4,7 +4,6 @@
 
 use crate::foreign::Fate;
 use crate::lob;
-use crate::spot::keys_stay;
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
@@ -118,8 +117,11 @@ impl TableWriter {
     /// other columns is not looked at.
     pub fn only_changing(mut self, columns: Vec<usize>) -> TableWriter {
         // A row that gets another key comes anew, with all that entails.
+        let unique = self.table.unique.iter().flat_map(|key| &key.columns).map(|(i, _)| i);
+        let set = |i: &usize| columns.contains(i) || self.table.columns[*i].is_made();
+        let keys_stay = !self.key_columns.iter().chain(unique).any(set);
         if let Some(upkeep) = &mut self.upkeep
-            && keys_stay(&self.table, &columns)
+            && keys_stay
         {
             upkeep.only_changing(&self.table, &columns);
         }

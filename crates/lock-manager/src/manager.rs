@@ -507,6 +507,7 @@ impl LockManager {
             _ => RECHECK_NS,
         };
         let mut next_check = begun + RECHECK_NS;
+        let mut parked = false;
         let result = loop {
             match node.verdict() {
                 Verdict::Granted => break Ok(()),
@@ -534,7 +535,8 @@ impl LockManager {
                 next_check = now + RECHECK_NS;
             }
             let until = (now + period).min(deadline.unwrap_or(u64::MAX));
-            task::park(wait_type, Some(until));
+            task::park_part(wait_type, Some(until), begun);
+            parked = true;
             poll();
         };
         self.graph.end(owner);
@@ -544,7 +546,12 @@ impl LockManager {
             Err(LockError::Deadlock) => Ended::Deadlock,
             Err(LockError::Cancelled) => Ended::Cancelled,
         };
-        locks::waited(target.kind(), clock::now_ns().saturating_sub(begun), ended);
+        let waited_ns = clock::now_ns().saturating_sub(begun);
+        if parked {
+            // One wait, however often it looked around.
+            telemetry::waits::record(wait_type, waited_ns, 0);
+        }
+        locks::waited(target.kind(), waited_ns, ended);
         result
     }
 }

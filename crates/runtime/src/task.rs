@@ -136,6 +136,11 @@ pub fn park(wait: WaitType, deadline_ns: Option<u64>) -> Parked {
     park_as(wait, deadline_ns, None)
 }
 
+/// The same as a part of a wait that began at `began_ns`: the caller records it, once, at its end.
+pub fn park_part(wait: WaitType, deadline_ns: Option<u64>, began_ns: u64) -> Parked {
+    park_as(wait, deadline_ns, Some(began_ns))
+}
+
 fn park_as(wait: WaitType, deadline_ns: Option<u64>, part_of: Option<u64>) -> Parked {
     assert_may_suspend();
     match HOOKS.get() {

@@ -95,6 +95,7 @@ impl Commands<'_> {
         if kind == Kind::Database {
             return self.rename_database(&parts, name, new, guarded);
         }
+        let kind = if given.is_none() { self.kind_meant(&parts) } else { kind };
         let part = match kind {
             Kind::Column | Kind::Index | Kind::Statistics => parts.pop(),
             _ => None,
@@ -114,6 +115,39 @@ impl Commands<'_> {
         }
         self.sink.message(&messages::info(15477, &[]));
         Ok(())
+    }
+
+    /// What a name without a type means: an object, else a column of a table, else an index of it.
+    fn kind_meant(&self, parts: &[String]) -> Kind {
+        let object = |parts: &[String]| {
+            let (name, rest) = parts.split_last()?;
+            let (schema, rest) = rest.split_last().unzip();
+            let here = match rest.unwrap_or_default() {
+                [] => true,
+                [database] => same_name(database, &self.state.database.name),
+                _ => false,
+            };
+            let schema = schema.map(String::as_str).filter(|schema| !schema.is_empty());
+            let catalog = &self.state.database.catalog;
+            catalog.object(self.state.definitions(), schema, name).filter(|_| here)
+        };
+        let Some((last, table)) = parts.split_last() else { return Kind::Object };
+        match (object(parts), object(table)) {
+            (None, Some(ObjectRef::Table(table))) => {
+                let mut keys = table.primary_key.iter().chain(&table.unique).map(|key| &key.name);
+                let mut indexes = table.indexes.iter().map(|index| &index.name);
+                if table.column(last).is_some() {
+                    Kind::Column
+                } else if keys.any(|name| same_name(name, last))
+                    || indexes.any(|name| same_name(name, last))
+                {
+                    Kind::Index
+                } else {
+                    Kind::Object
+                }
+            }
+            _ => Kind::Object,
+        }
     }
 
     /// 15225.

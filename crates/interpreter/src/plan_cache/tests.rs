@@ -8,7 +8,7 @@ fn plan(number: u64) -> Arc<CachedPlan> {
 }
 
 fn insert(shard: &mut Shard, plan: &Arc<CachedPlan>, bytes_max: usize) {
-    shard.make_room(plan.bytes, bytes_max);
+    shard.make_room(plan.bytes, bytes_max, &mut Vec::new());
     shard.round.push_back(plan.number);
     shard.bytes += plan.bytes;
     shard.plans.insert(plan.number, plan.clone());
