@@ -205,7 +205,7 @@ impl Txn {
     }
 
     /// A parent's row is asked for by whoever has just written a reference to it: the newest state of what lies under
-    /// `key`, waited for while somebody is at it. No lock of the row is taken: see `executor`'s `foreign.rs`.
+    /// `key`, waited for while somebody is at it. No lock of the row is taken: see `dml`'s `foreign.rs`.
     pub fn is_there(
         &mut self,
         table: &Tree,

@@ -304,6 +304,7 @@ impl<'a> Cx<'a> {
     }
 
     /// WITH CHANGE_TRACKING_CONTEXT, of the statement that runs.
+    #[inline]
     pub fn tracking_context(&self) -> Option<&[u8]> {
         self.kept()?.tracking_context.as_deref()
     }
@@ -354,6 +355,7 @@ impl<'a> Cx<'a> {
     }
 
     /// The statement's UTC time in ns since 1970; read at the first call.
+    #[inline]
     pub fn now_unix_ns(&mut self) -> u64 {
         if self.now_unix_ns == 0 {
             self.now_unix_ns = runtime::clock::unix_ns();
@@ -376,6 +378,7 @@ impl<'a> Cx<'a> {
 
     /// Yields past the quantum, stops a cancelled statement, and one that there is no memory for; called once per batch
     /// of rows.
+    #[inline]
     pub fn breathe(&self) -> Result<(), SqlError> {
         runtime::task::breathe()?;
         self.goes_on()
@@ -388,6 +391,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Notes a changed row for triggers. True: nothing else is to be done.
+    #[inline]
     pub fn note_changed(
         &mut self,
         inserted: Option<&[Value]>,
@@ -433,11 +437,13 @@ impl<'a> Cx<'a> {
     }
 
     /// Is the change only to be told to a trigger?
+    #[inline]
     pub fn is_instead(&self) -> bool {
         self.changed.as_ref().is_some_and(|changed| changed.instead)
     }
 
     /// Counts memory held by an operator that cannot do with less: 701 when it is not to be had. May wait.
+    #[inline]
     pub fn hold(&mut self, bytes: usize) -> Result<(), SqlError> {
         if self.try_hold(bytes)? { Ok(()) } else { Err(no_memory()) }
     }
@@ -600,6 +606,7 @@ pub fn cancelled() -> SqlError {
 const INLINE_BYTES: usize = 22;
 
 /// Memory of a row of values held, in bytes.
+#[inline]
 pub fn row_bytes(row: &[Value]) -> usize {
     let mut bytes = size_of_val(row) + 24;
     for value in row {

@@ -8,6 +8,7 @@ use types::key;
 use types::{RowLayout, Value};
 
 /// The storage key of an entry's row.
+#[inline]
 pub fn locator(layout: &RowLayout, entry: &[u8]) -> Result<Vec<u8>, SqlError> {
     match layout.decode_column(entry, 0) {
         Some(Value::Binary(bytes)) => Ok(bytes.to_vec()),
@@ -37,6 +38,7 @@ pub fn still_has_key(
 }
 
 /// A hash index that is not unique must know where in a key its columns end: the length of the rest comes last.
+#[inline]
 pub fn end_of_hashed(index: &IndexDef, locator: &[u8], key: &mut Vec<u8>) {
     if index.buckets.is_some() {
         key.extend_from_slice(&(locator.len() as u16).to_be_bytes());

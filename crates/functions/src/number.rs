@@ -98,6 +98,7 @@ fn angle(value: f64, ty: SqlType) -> Result<Value, FunctionError> {
 }
 
 /// Any number as a float.
+#[inline]
 pub fn real(value: &Value) -> f64 {
     match value {
         Value::Float(f) => *f,

@@ -761,6 +761,7 @@ fn qualifies(
 }
 
 /// The engine's handle to a table's rows.
+#[inline]
 pub fn engine_tree(db: &std::sync::Arc<engine::Database>, table: &TableDef) -> engine::Tree {
     db.tree_of(table.tree, table.shape)
 }
