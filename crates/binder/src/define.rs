@@ -323,7 +323,7 @@ impl Binder<'_> {
             let (ty, alias) = match &column.ty {
                 _ if column.computed.is_some() => (SqlType::Int, None),
                 _ if rowversion => (SqlType::Binary(8), None),
-                Some(ty) => self.column_type(ty, parts.columns.len() + 1)?,
+                Some(ty) => self.column_type(ty, &column.name.value, parts.columns.len() + 1)?,
                 None => {
                     return Err(BindError::new(
                         173,
@@ -554,6 +554,7 @@ impl Binder<'_> {
     fn column_type(
         &self,
         ty: &ast::TypeName,
+        column: &str,
         ordinal: usize,
     ) -> Result<(SqlType, Option<AliasType>)> {
         self.touched.set(true);
@@ -562,7 +563,16 @@ impl Binder<'_> {
                 "Column, parameter, or variable #1",
                 &format!("Column, parameter, or variable #{ordinal}"),
             );
-            e
+            match e.number {
+                131 => {
+                    let of = format!("given to the column '{column}' exceeds");
+                    let own = format!("given to the type '{}' exceeds", ty.name);
+                    e.text = e.text.replacen(&own, &of, 1);
+                    e.with_state(2)
+                }
+                2715 => e.with_state(6),
+                _ => e,
+            }
         })
     }
 

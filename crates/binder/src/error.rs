@@ -100,7 +100,10 @@ impl BindError {
     }
 
     pub(crate) fn invalid_object(name: impl fmt::Display, line: u32) -> BindError {
-        BindError::new(208, 16, line, format!("Invalid object name '{name}'."))
+        let name = name.to_string();
+        // Temporary tables are looked for elsewhere.
+        let state = u8::from(!name.rsplit('.').next().is_some_and(|own| own.starts_with('#')));
+        BindError::new(208, 16, line, format!("Invalid object name '{name}'.")).with_state(state)
     }
 
     /// Of what a definition names: under several numbers.

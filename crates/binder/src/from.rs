@@ -57,7 +57,7 @@ impl Binder<'_> {
                         format!(
                             "The objects \"{}\" and \"{}\" in the FROM clause have the same \
                              exposed names. Use correlation names to distinguish them.",
-                            l.name, r.name
+                            l.shown, r.shown
                         ),
                     )
                 } else {

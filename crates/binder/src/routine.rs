@@ -369,7 +369,8 @@ pub(crate) fn bind_function(
             16,
             body.last().map_or(line, |s| s.span.line.max(1)),
             "The last statement included within a function must be a return statement.",
-        ));
+        )
+        .with_state(2));
     }
     body.iter().try_for_each(|s| crate::effects::check(s, native))?;
     binder.returning = Some(returning);

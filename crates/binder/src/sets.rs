@@ -202,20 +202,21 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
-    /// Why a set operation is not ordered by what is no column of it: 108 for a position; 104, after 207 for a name that
-    /// means nothing to the first SELECT either.
+    /// Why a set operation is not ordered by what is no column of it: 104, after 108 for a position and after 207 for a
+    /// name that means nothing to the first SELECT either.
     #[cold]
     fn unlisted(&mut self, body: &ast::QueryBody, item: &ast::Expr) -> BindError {
         let line = item.span.line.max(1);
+        let text = "ORDER BY items must appear in the select list if the statement contains a UNION, INTERSECT or EXCEPT \
+                    operator.";
+        let unlisted = BindError::new(104, 16, line, text);
         if let ast::ExprKind::Literal(ast::Literal::Int(n)) = &item.kind {
             let text = format!(
                 "The ORDER BY position number {n} is out of range of the number of items in the select list."
             );
-            return BindError::new(108, 16, line, text);
+            let outside = BindError::new(108, 16, line, text);
+            return BindError::all(vec![outside, unlisted]).expect("two of them");
         }
-        let text = "ORDER BY items must appear in the select list if the statement contains a UNION, INTERSECT or EXCEPT \
-                    operator.";
-        let unlisted = BindError::new(104, 16, line, text);
         let (ast::ExprKind::Column(c), Some(first)) = (&item.kind, first_select(body)) else {
             return unlisted;
         };

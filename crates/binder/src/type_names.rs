@@ -84,6 +84,7 @@ fn not_found(name: &str, line: u32) -> BindError {
         line,
         format!("Column, parameter, or variable #1: Cannot find data type {name}."),
     )
+    .with_state(3)
 }
 
 /// A type of the system as written; 2715 when there is none, 131 and its like when it is too long.

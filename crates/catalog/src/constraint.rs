@@ -83,11 +83,8 @@ impl Catalog {
                 None if spec.schema.is_none() => self.lock_table(txn, scope, None, &spec.table)?,
                 found => found,
             };
-            let shown = match &spec.schema {
-                Some(schema) => format!("{schema}.{}", spec.table).into(),
-                None => spec.table.clone(),
-            };
-            Some(found.ok_or(CatalogError::NoReferencedTable { key: name.clone(), table: shown })?)
+            let table = spec.shown();
+            Some(found.ok_or(CatalogError::NoReferencedTable { key: name.clone(), table })?)
         };
         let parent = target.as_ref().map_or(&*table, |(t, _)| t);
         check_kinds(spec, &name, table, parent)?;
@@ -364,15 +361,12 @@ fn resolve(
             own: true,
         })?);
     }
-    let no_key = || CatalogError::NoReferencedKey {
-        key: name.into(),
-        table: format!("{}.{}", parent.schema, parent.name).into(),
-    };
+    let no_key = || CatalogError::NoReferencedKey { key: name.into(), table: spec.shown() };
     let referenced: Vec<usize> = if spec.referenced.is_empty() {
-        let key = parent.primary_key.as_ref().ok_or_else(|| CatalogError::NoPrimaryKey {
-            key: name.into(),
-            table: parent.name.clone(),
-        })?;
+        let key = parent
+            .primary_key
+            .as_ref()
+            .ok_or_else(|| CatalogError::NoPrimaryKey { key: name.into(), table: spec.shown() })?;
         key.columns.iter().map(|(i, _)| *i).collect()
     } else {
         let mut found = Vec::with_capacity(spec.referenced.len());
@@ -380,7 +374,7 @@ fn resolve(
             found.push(parent.column(column).ok_or_else(|| CatalogError::NoForeignKeyColumn {
                 key: name.into(),
                 column: column.clone(),
-                table: parent.name.clone(),
+                table: spec.shown(),
                 own: false,
             })?);
         }
@@ -398,11 +392,10 @@ fn resolve(
         let numeric = |ty| matches!(ty, SqlType::Decimal { numeric: true, .. });
         let other_name = numeric(own.ty) != numeric(other.ty);
         if !own.ty.has_values_of(other.ty) || other_name {
-            let shown = |t: &TableDef, c: &ColumnDef| format!("{}.{}", t.name, c.name).into();
             return Err(CatalogError::ForeignKeyType {
                 key: name.into(),
-                referenced: shown(parent, other),
-                referencing: shown(table, own),
+                referenced: format!("{}.{}", spec.shown(), other.name).into(),
+                referencing: format!("{}.{}", table.name, own.name).into(),
                 length: std::mem::discriminant(&own.ty) == std::mem::discriminant(&other.ty)
                     && !other_name,
             });

@@ -180,6 +180,16 @@ pub struct ForeignKeySpec {
     pub nocheck: bool,
 }
 
+impl ForeignKeySpec {
+    /// The referenced table as the definition names it, for messages.
+    pub(crate) fn shown(&self) -> Box<str> {
+        match &self.schema {
+            Some(schema) => format!("{schema}.{}", self.table).into(),
+            None => self.table.clone(),
+        }
+    }
+}
+
 /// ALTER TABLE.
 #[derive(Clone, Debug)]
 pub enum AlterTable {

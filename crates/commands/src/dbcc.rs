@@ -17,7 +17,6 @@ use types::Value;
 /// Commands of SQL Server's that this engine does not have.
 const NOT_BUILT: &[&str] = &[
     "CHECKFILEGROUP",
-    "CLEANTABLE",
     "CLONEDATABASE",
     "DBREINDEX",
     "DBREPAIR",
@@ -82,6 +81,7 @@ impl Commands<'_> {
                     }
                 }
             }
+            "CLEANTABLE" => self.clean_table(args)?,
             "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
             known if NOT_BUILT.contains(&known) => {
                 return Err(SqlError::unsupported(format!("DBCC {name}")).into());

@@ -160,12 +160,12 @@ impl Commands<'_> {
             }
             let start = catalog::AlterTable::StartVersioning(versioning.clone());
             return self.in_definition(frame, |catalog, cx, scope| {
-                let made = catalog.create_table(writer(cx), scope, &spec)?;
+                let made = catalog.create_table(writer(cx), scope, &spec).map_err(unmade)?;
                 change_table(catalog, cx, scope, Some(&made.schema), &made.name, &start)
             });
         }
         let made = self.in_catalog(frame, |catalog, txn, scope| {
-            Ok(catalog.create_table(txn, scope, &spec)?)
+            catalog.create_table(txn, scope, &spec).map_err(unmade)
         })?;
         self.note_global(&made);
         self.tell_long_keys(&made, &[]);
@@ -230,7 +230,17 @@ impl Commands<'_> {
         {
             return self.reindex_view(rows, &changes, frame);
         }
-        self.apply_changes(schema.as_deref(), &name.name, &changes, frame)
+        let applied = self.apply_changes(schema.as_deref(), &name.name, &changes, frame);
+        applied.map_err(|mut error| match changes[..] {
+            [catalog::AlterTable::AddIndex(_)] => {
+                if error.number == 1919 {
+                    let own = format!("in table '{}' is", name.name);
+                    error.text = error.text.replacen(&own, &format!("in table '{name}' is"), 1);
+                }
+                error
+            }
+            _ => error.of_constraints(),
+        })
     }
 
     /// 4922: columns that go or change their type while a schema-bound module names them.
@@ -296,7 +306,7 @@ impl Commands<'_> {
 
     /// DROP INDEX i ON t: the schema of `name` is the table, its database the table's schema. 3701.
     fn drop_index(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {
-        let shown = format!("{}.{}", name.schema.as_deref().unwrap_or(""), name.name);
+        let shown = name.to_string();
         let missing = || {
             let text = format!(
                 "Cannot drop the index '{shown}', because it does not exist or you do not have permission."
@@ -328,7 +338,17 @@ impl Commands<'_> {
             return self.unindex_view(view, frame);
         }
         let change = catalog::AlterTable::DropIndex { name: name.name.as_str().into() };
-        self.apply_changes(schema.as_deref(), &table.name, &[change], frame)
+        let dropped = self.apply_changes(schema.as_deref(), &table.name, &[change], frame);
+        // The index is named as the statement names it.
+        dropped.map_err(|mut error| match error.number {
+            3701 => missing(),
+            3723 => {
+                let own = format!("'{}.{}'", table.name, name.name);
+                error.text = error.text.replacen(&own, &format!("'{shown}'"), 1);
+                error
+            }
+            _ => error,
+        })
     }
 
     fn create_procedure(
@@ -470,7 +490,7 @@ impl Commands<'_> {
         let schema = self.schema_of(name);
         if let Some(found) = self.known_module(schema.as_deref(), name, kind) {
             if !self.may_change(&ObjectRef::Procedure(found.clone()), true) {
-                return Err(cannot_drop(kind.word(), &name.name));
+                return Err(cannot_drop(kind.word(), &name.to_string()));
             }
             self.check_native_drop(&found)?;
             if kind.is_function() || matches!(kind, ModuleKind::View | ModuleKind::Sequence) {
@@ -483,7 +503,12 @@ impl Commands<'_> {
                 let concerns = |p: &PredicateDef| calls(p, schema, &name.name);
                 catalog.check_policies(scope, "DROP FUNCTION", &name.to_string(), concerns)?;
             }
-            Ok(catalog.drop_module(txn, scope, kind, schema, &name.name)?)
+            Ok(catalog.drop_module(txn, scope, kind, schema, &name.name).map_err(|e| match e {
+                CatalogError::CannotDrop { kind, .. } => {
+                    CatalogError::CannotDrop { kind, name: name.to_string().into() }
+                }
+                other => other,
+            })?)
         })
     }
 
@@ -819,6 +844,11 @@ fn change_table(
 }
 
 /// 166: a name of three parts where two are allowed.
+/// Why a table could not be made, 1750 after what is about its keys and indexes.
+fn unmade(error: CatalogError) -> SqlError {
+    SqlError::from(error).of_constraints()
+}
+
 fn no_database_part(name: &ObjectName, what: &str) -> Result<(), SqlError> {
     if name.database.is_none() {
         return Ok(());

@@ -11,9 +11,11 @@ mod prepared_xml;
 mod properties;
 mod recompile;
 mod rename;
+mod texts;
 pub mod tracking;
 
 pub use arguments::Argument;
+pub(crate) use rename::constraint_table;
 
 use crate::Commands;
 use crate::refusals::{no_database, no_procedure};
@@ -28,8 +30,32 @@ use std::sync::Arc;
 use types::{Len, SqlType, Value};
 
 impl Commands<'_> {
-    /// Runs a built-in procedure of that name, which begins with sp_ or xp_; None when there is none.
+    /// Runs a built-in procedure of that name, which begins with sp_ or xp_; None when there is none. Its errors carry
+    /// its name.
     pub fn system_procedure(
+        &mut self,
+        name: &ObjectName,
+        args: &[Argument],
+        site: &Site<'_>,
+        frame: &mut [Value],
+    ) -> Result<Option<i32>, Halted> {
+        let ran = self.run_system_procedure(name, args, site, frame);
+        ran.map_err(|halted| match halted {
+            Halted::Error(mut error) if error.procedure.is_none() && error.number != 2812 => {
+                let lower = name.name.to_ascii_lowercase();
+                // Both leave it to another procedure.
+                let own = match lower.as_str() {
+                    "sp_getapplock" | "sp_releaseapplock" => "xp_userlock".to_owned(),
+                    _ => lower,
+                };
+                error.procedure = Some(own);
+                Halted::Error(error)
+            }
+            other => other,
+        })
+    }
+
+    fn run_system_procedure(
         &mut self,
         name: &ObjectName,
         args: &[Argument],
@@ -62,6 +88,14 @@ impl Commands<'_> {
             }
             "sp_dropmessage" => {
                 self.drop_message(args)?;
+                Ok(Some(0))
+            }
+            "xp_sprintf" => {
+                self.sprintf(args, site.vars, frame)?;
+                Ok(Some(0))
+            }
+            "xp_sscanf" => {
+                self.sscanf(args, site.vars, frame)?;
                 Ok(Some(0))
             }
             "xp_fileexist" => {

@@ -117,7 +117,9 @@ impl Commands<'_> {
         self.sink.message(&error.to_message());
         if let Some((number, text)) = follower(error) {
             let mut second = error.to_message();
-            (second.number, second.severity, second.state) = (number, 16, 0);
+            // What is found while the constraint is made, not ahead of it.
+            let made = matches!(error.number, 1505 | 1776 | 1778 | 1785 | 1908 | 2714);
+            (second.number, second.severity, second.state) = (number, 16, u8::from(made));
             second.text = text.to_owned();
             self.sink.message(&second);
         }
@@ -246,7 +248,6 @@ fn follower(error: &SqlError) -> Option<(i32, &'static str)> {
         | 1781
         | 1785
         | 8111
-        | 8139
         | 8141
         | 10664
         | 10719
@@ -255,6 +256,7 @@ fn follower(error: &SqlError) -> Option<(i32, &'static str)> {
         | 10791
         | 41321
         | 41327 => Some((1750, NOT_MADE)),
+        _ if error.unmade => Some((1750, NOT_MADE)),
         2714 if error.state == 5 => Some((1750, NOT_MADE)),
         10785 if error.text.contains("ALTER TABLE") => Some((1750, NOT_MADE)),
         3725 | 3728 => Some((3727, "Could not drop constraint. See previous errors.")),

@@ -227,8 +227,7 @@ impl Commands<'_> {
                 8106,
                 16,
                 format!(
-                    "Table '{}' does not have the identity property. Cannot perform SET operation.",
-                    found.name
+                    "Table '{table}' does not have the identity property. Cannot perform SET operation."
                 ),
             ));
         }
@@ -245,8 +244,8 @@ impl Commands<'_> {
                 8107,
                 16,
                 format!(
-                    "IDENTITY_INSERT is already ON for table '{}.{}.{}'. Cannot perform SET operation for table '{}'.",
-                    self.state.database.name, other.schema, other.name, found.name
+                    "IDENTITY_INSERT is already ON for table '{}.{}.{}'. Cannot perform SET operation for table '{table}'.",
+                    self.state.database.name, other.schema, other.name
                 ),
             ));
         }

@@ -140,11 +140,18 @@ impl Commands<'_> {
                 let cookie = cookie.map(|var| frame[var.0 as usize].clone());
                 self.state.revert(&*self.host, cookie.as_ref())?;
             }
-            StmtKind::Truncate { table, partitions } if partitions.is_empty() => {
-                self.truncate(table, frame)?;
-            }
-            StmtKind::Truncate { table, partitions } => {
-                self.truncate_partitions(table, partitions, frame)?;
+            StmtKind::Truncate { table, shown, partitions } => {
+                let truncated = match partitions.is_empty() {
+                    true => self.truncate(table, frame),
+                    false => self.truncate_partitions(table, partitions, frame),
+                };
+                truncated.map_err(|mut error| {
+                    if error.number == 4712 {
+                        let own = format!("'{}'", table.name);
+                        error.text = error.text.replacen(&own, &format!("'{shown}'"), 1);
+                    }
+                    error
+                })?;
             }
             StmtKind::Dbcc { name, args, options } => {
                 let args = args.iter().map(|arg| self.value(arg, frame));

@@ -272,11 +272,16 @@ pub fn from_catalog(error: CatalogError) -> SqlError {
         | CatalogError::NoReferencedKey { .. }
         | CatalogError::NoReferencedTable { .. }
         | CatalogError::ForeignKeyType { .. }
+        | CatalogError::KeyReferenced { .. }
         | CatalogError::CascadeCycle { .. }
         | CatalogError::PrimaryKeyExists { .. }
         | CatalogError::Refused { number: 1761 | 1762, .. } => 0,
-        CatalogError::MultipleIdentity { .. } | CatalogError::MultipleRowversion { .. } => 2,
+        CatalogError::MultipleIdentity { .. }
+        | CatalogError::MultipleRowversion { .. }
+        | CatalogError::Refused { number: 2749, .. } => 2,
         CatalogError::ClusteredExists { .. } => 3,
+        CatalogError::ConstraintIndex { kind: "PRIMARY KEY", .. } => 4,
+        CatalogError::ConstraintIndex { .. } => 5,
         _ => 1,
     };
     if let CatalogError::ColumnInUse { column, objects, .. } = &error {

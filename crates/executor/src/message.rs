@@ -93,6 +93,8 @@ pub struct SqlError {
     pub unbound: bool,
     /// About the arguments of a call: the procedure is named, and the line is 0.
     pub of_call: bool,
+    /// It kept a constraint, or an index of a table's definition, from being made: 1750 follows it.
+    pub unmade: bool,
     /// The text.
     pub text: String,
 }
@@ -120,6 +122,7 @@ impl SqlError {
             ahead: None,
             unbound: false,
             of_call: false,
+            unmade: false,
             terminated_notice: matches!(
                 number,
                 220 | 232
@@ -154,6 +157,12 @@ impl SqlError {
     /// The same with a state.
     pub fn with_state(mut self, state: u8) -> SqlError {
         self.state = state;
+        self
+    }
+
+    /// The same of a definition with constraints.
+    pub fn of_constraints(mut self) -> SqlError {
+        self.unmade = matches!(self.number, 1505 | 1902 | 1904 | 1908 | 1909 | 1911 | 1919);
         self
     }
 

@@ -72,7 +72,8 @@ pub(super) fn call(
         }
         FuncId::JsonValue => {
             let path = path(false)?;
-            let Some(node) = json::find(text, &path)? else { return Ok(Value::Null) };
+            let found = json::find(text, &path).map_err(|e| missing(e, 5))?;
+            let Some(node) = found else { return Ok(Value::Null) };
             if node.is_container() {
                 return not_scalar(&path);
             }
@@ -88,7 +89,8 @@ pub(super) fn call(
         }
         _ => {
             let path = path(false)?;
-            let Some(node) = json::find(text, &path)? else { return Ok(Value::Null) };
+            let found = json::find(text, &path).map_err(|e| missing(e, 5))?;
+            let Some(node) = found else { return Ok(Value::Null) };
             container(&node, &path)
         }
     }
@@ -180,6 +182,12 @@ fn construct(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, Function
     }
     out.push('}');
     Ok(Value::str(&out))
+}
+
+/// An error of a path; where a strict one leads nowhere (13608) its state says who was asked.
+pub(crate) fn missing(error: JsonError, state: u8) -> FunctionError {
+    let strict = matches!(error, JsonError::NotFound);
+    FunctionError::from(error).with_state(if strict { state } else { 1 })
 }
 
 impl From<JsonError> for FunctionError {

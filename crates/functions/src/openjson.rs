@@ -4,7 +4,7 @@
 //! the path to its value and 1 where the value is JSON itself (AS JSON). Source: SQL documentation, OPENJSON.
 
 use crate::error::FunctionError;
-use crate::json::{container, not_scalar, too_long};
+use crate::json::{container, missing, not_scalar, too_long};
 use crate::serialize::from_base64;
 use ir::SystemView;
 use json::{Kind, Node, Path};
@@ -22,7 +22,9 @@ pub fn rows(view: &SystemView, args: &[Value]) -> Result<Vec<Vec<Value>>, Functi
         return Ok(Vec::new());
     };
     let path = Path::parse(path, false)?;
-    let Some(root) = json::find(text, &path)? else { return Ok(Vec::new()) };
+    let Some(root) = json::find(text, &path).map_err(|e| missing(e, 3))? else {
+        return Ok(Vec::new());
+    };
     if !root.is_container() {
         if path.strict {
             return Err(FunctionError::new(
@@ -80,8 +82,8 @@ pub fn rows(view: &SystemView, args: &[Value]) -> Result<Vec<Vec<Value>>, Functi
 fn column(item: Node<'_>, path: &Path, ty: SqlType, as_json: bool) -> Result<Value, FunctionError> {
     let node = match path.steps.is_empty() {
         true => Some(item),
-        false if item.is_container() => json::find(item.raw(), path)?,
-        false if path.strict => return Err(json::JsonError::NotFound.into()),
+        false if item.is_container() => json::find(item.raw(), path).map_err(|e| missing(e, 6))?,
+        false if path.strict => return Err(missing(json::JsonError::NotFound, 6)),
         false => None,
     };
     let Some(node) = node else { return Ok(Value::Null) };

@@ -126,7 +126,7 @@ impl Vm<'_> {
                 return Ok(());
             }
         }
-        if let Err(Halted::Error(error)) = self.check_trancount(trancount) {
+        if let Err(Halted::Error(error)) = self.check_trancount(trancount, None) {
             self.tell_error(&error);
         }
         Ok(())

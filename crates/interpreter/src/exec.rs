@@ -134,7 +134,7 @@ impl Vm<'_> {
             }
         };
         self.procedure_returns(exec, code, frame, status)?;
-        self.check_trancount(trancount)
+        self.check_trancount(trancount, Some(&name.name))
     }
 
     /// Tells what a procedure has returned.
@@ -176,7 +176,7 @@ impl Vm<'_> {
     }
 
     /// 266: a procedure must leave as many transactions open as it found, unless it rolled back for an error.
-    pub fn check_trancount(&mut self, before: u32) -> Result<(), Halted> {
+    pub fn check_trancount(&mut self, before: u32, called: Option<&str>) -> Result<(), Halted> {
         let after = self.state.trancount();
         // Under IMPLICIT_TRANSACTIONS a procedure may well leave the one that its first statement began.
         let implicit = self.state.options.implicit_transactions && before == 0;
@@ -192,6 +192,7 @@ impl Vm<'_> {
             ),
         )
         .with_state(2)
+        .of_call(called)
         .into())
     }
 
@@ -467,7 +468,7 @@ impl Vm<'_> {
         self.programs.texts.give(slot, &code, learnt);
         self.programs.give_frame(frame);
         result?;
-        self.check_trancount(trancount)
+        self.check_trancount(trancount, None)
     }
 
     /// Runs a text of our own for the value that its first variable has in the end.

@@ -83,7 +83,7 @@ impl Vm<'_> {
         self.keep_learnt(definition, learnt);
         Some(ended.and_then(|status| {
             self.procedure_returns(exec, code, frame, status)?;
-            self.check_trancount(trancount)
+            self.check_trancount(trancount, Some(&definition.name))
         }))
     }
 

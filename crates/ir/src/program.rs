@@ -184,6 +184,8 @@ pub enum StmtKind {
     There(Box<There>),
     Truncate {
         table: Arc<TableDef>,
+        /// The table as the statement names it, for messages.
+        shown: Box<str>,
         /// WITH (PARTITIONS (1, 3 TO 5)); empty: all of it.
         partitions: Vec<(Expr, Option<Expr>)>,
     },

@@ -162,7 +162,7 @@ impl Binder<'_> {
                         format!("Cannot alter column '{}' to be data type timestamp.", name.value);
                     return Err(BindError::new(4927, 16, line, text));
                 }
-                let (ty, alias) = self.column_type(ty, 1)?;
+                let (ty, alias) = self.column_type(ty, &name.value, 1)?;
                 if let Some(old) = table.column(&name.value).map(|i| &table.columns[i]) {
                     // 206 and 257, though there be no rows.
                     self.coerce(Expr::col(ColId(0), old.ty, true), ty, CastMode::Implicit)?;

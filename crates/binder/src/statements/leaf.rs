@@ -59,7 +59,8 @@ impl ProgramBinder<'_> {
                     }
                 })?;
                 let partitions = b.partition_spans(&truncate.partitions)?;
-                StmtKind::Truncate { table, partitions }
+                let shown = name.to_string().into();
+                StmtKind::Truncate { table, shown, partitions }
             }
             S::CreateDatabase(c) => StmtKind::Ddl(Box::new(Ddl::CreateDatabase(c.clone()))),
             S::AlterDatabase(a) => StmtKind::Ddl(Box::new(Ddl::AlterDatabase(a.clone()))),

@@ -136,7 +136,7 @@ impl Commands<'_> {
                 && (mention.name.schema.is_none() || mention.name.database.is_some())
         });
         let Some(wrong) = wrong else { return Ok(()) };
-        let (name, wrong) = (&name.name, &wrong.name);
+        let wrong = &wrong.name;
         let text = format!(
             "Cannot schema bind {what} '{name}' because name '{wrong}' is invalid for schema binding. Names must be in \
              two-part format and an object cannot reference itself."

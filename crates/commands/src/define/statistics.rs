@@ -254,7 +254,7 @@ impl Commands<'_> {
     fn drop_statistics(&mut self, name: &ObjectName) -> Result<(), SqlError> {
         let table = name.schema.as_ref().map_or("", |s| s.value.as_str());
         let schema = name.database.as_ref().map(|s| s.value.as_str());
-        let shown = format!("{table}.{}", name.name.value);
+        let shown = name.to_string();
         let cannot = || {
             let text = format!(
                 "Cannot drop the statistics '{shown}', because it does not exist or you do not have permission."

@@ -335,7 +335,7 @@ impl Commands<'_> {
 }
 
 /// The table that has a constraint of that name.
-fn constraint_table(
+pub(crate) fn constraint_table(
     catalog: &Catalog,
     scope: Option<&DdlScope>,
     schema: Option<&str>,

@@ -184,9 +184,9 @@ impl Partition {
         let groups = eval(groups, &[], cx)?.as_i64().unwrap_or(0);
         if groups < 1 {
             return Err(SqlError::new(
-                4189,
+                4116,
                 16,
-                "Cannot convert to NTILE: the number of groups must be positive.",
+                "The function 'ntile' takes only a positive int or bigint expression as its input.",
             ));
         }
         let count = self.len() as i64;

@@ -3,6 +3,7 @@
 use super::{cannot, check_principal_name, fixed, same, unknown};
 use crate::Commands;
 use crate::define::security_policy::calls;
+use crate::procedures::constraint_table;
 use crate::refusals::database_denied;
 use catalog::{ModuleKind, ObjectRef, PolicyDef, PredicateDef};
 use executor::SqlError;
@@ -128,12 +129,18 @@ impl Commands<'_> {
                 .map(ObjectRef::Procedure),
             _ => catalog.object(scope, schema, bare),
         };
-        let found = find(from.as_deref()).ok_or_else(missing)?;
+        let owned = || {
+            let text = "Cannot transfer an object that is owned by a parent object.";
+            SqlError::new(15347, 16, text)
+        };
+        let Some(found) = find(from.as_deref()) else {
+            let constraint = || constraint_table(catalog, scope, from.as_deref(), bare).is_some();
+            return Err(if kind == "object" && constraint() { owned() } else { missing() });
+        };
         if let ObjectRef::Procedure(module) = &found
             && module.kind == ModuleKind::Trigger
         {
-            let text = "Cannot transfer an object that is owned by a parent object.";
-            return Err(SqlError::new(15347, 16, text));
+            return Err(owned());
         }
         if !access.allows(Permission::Control, object_target(&access, &found)) {
             return Err(missing());
