@@ -146,9 +146,9 @@ impl Catalog {
             AlterTable::AddColumns(columns) => {
                 let before = table.columns.len();
                 columns.iter().try_for_each(|c| self.add_one(txn, scope, table, c, empty))?;
-                // Values that the engine makes are in every row.
-                if !empty && table.columns[before..].iter().any(|c| c.is_made() && !c.is_volatile())
-                {
+                // Values that the engine makes are in every row, and so are an identity's numbers.
+                let given = |c: &ColumnDef| c.identity.is_some() || c.is_made() && !c.is_volatile();
+                if !empty && table.columns[before..].iter().any(given) {
                     let columns = (0..table.columns.len()).map(|i| (i < before).then_some(i));
                     self.rewrite(txn, table, columns.collect(), work)?;
                 }

@@ -161,12 +161,13 @@ pub fn redefine_private(
         AlterTable::AddColumns(columns) => {
             for column in columns {
                 add_column(&mut table.columns, column, &table.name, table.object_id)?;
-                let computed = column.computed.is_some() && !column.volatile;
-                if !empty && (computed || column.rowversion) {
-                    let what = "ALTER TABLE ADD of a computed or rowversion column to a temporary table with rows";
+                if !empty && column.rowversion {
+                    let what =
+                        "ALTER TABLE ADD of a rowversion column to a temporary table with rows";
                     return Err(CatalogError::NotSupported { what: what.into() });
                 }
-                let unfilled = column.nullable == Some(false) && column.identity.is_none();
+                let given = column.identity.is_some() || column.computed.is_some();
+                let unfilled = column.nullable == Some(false) && !given;
                 if unfilled && !empty && column.absent.is_none() {
                     let (table, column) = (table.name.clone(), column.name.clone());
                     return Err(CatalogError::AddNotNull { table, column });

@@ -42,7 +42,7 @@ pub use merge::{Merged, merge};
 pub use partition::{PartitionRows, delete_rows, is_empty as has_no_rows, move_rows};
 pub use point::PointChange;
 pub use point_merge::PointMerge;
-pub use rebuild::{carry_out, verify_rows};
+pub use rebuild::{carry_out, computed_rows, verify_rows};
 pub use tracking::{Cleaned, clean_commits};
 pub use write::{
     RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, key_error, null_error,

@@ -9,13 +9,14 @@ use crate::foreign::{conflict, find};
 use crate::index::{Entry, IndexWriter, entry, has_entry};
 use crate::period::{verify_history, verify_period};
 use crate::rows::{all_columns, each_row};
+use crate::upkeep::Upkeep;
 use crate::write::TableWriter;
 use catalog::{Altered, TableDef, Work};
 use engine::InsertHint;
 use executor::{Cx, KeyMap, SqlError, error_of_store, key_text, test};
 use runtime::task;
 use std::sync::Arc;
-use types::{Value, convert};
+use types::{SqlType, Value, convert};
 
 /// Entries are sorted in runs of so many bytes before they are inserted.
 const RUN_BYTES: usize = 32 << 20;
@@ -54,6 +55,11 @@ fn rewrite(altered: &Altered, columns: &[Option<usize>], cx: &mut Cx<'_>) -> Res
         let mut values = Vec::with_capacity(columns.len());
         for (at, (column, source)) in new.columns.iter().zip(columns).enumerate() {
             values.push(match source {
+                None if column.identity.is_some() => {
+                    let number = Value::BigInt(cx.env.next_identity(new)?);
+                    convert::assign(&number, SqlType::BigInt, column.ty)
+                        .map_err(|e| error_of_store(e, Some(&**new), at, cx))?
+                }
                 None => column.absent.clone(),
                 // Into another code page even text of the same type is converted.
                 Some(i)
@@ -195,6 +201,29 @@ pub fn verify_rows<'r>(
         }
     }
     Ok(())
+}
+
+/// Rows of a private table with what its computed columns compute.
+pub fn computed_rows<'r>(
+    table: &Arc<TableDef>,
+    rows: impl Iterator<Item = &'r [Value]>,
+    cx: &mut Cx<'_>,
+) -> Result<Vec<Vec<Value>>, SqlError> {
+    let upkeep = Upkeep::for_move(table, cx)?;
+    let compute = |row: &[Value]| {
+        let mut row = row.to_vec();
+        upkeep.compute(table, &mut row, cx)?;
+        let null = table
+            .columns
+            .iter()
+            .zip(&row)
+            .find(|(c, v)| c.computed.is_some() && !c.nullable && v.is_null());
+        match null {
+            Some((column, _)) => Err(crate::null_error(&column.name, &table.name, "UPDATE")),
+            None => Ok(row),
+        }
+    };
+    rows.map(compute).collect()
 }
 
 fn verify_foreign_key(

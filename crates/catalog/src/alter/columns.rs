@@ -29,6 +29,15 @@ impl Catalog {
         };
         let nullable = nullable.unwrap_or(true);
         let column = &table.columns[ordinal];
+        let counts = matches!(ty, types::SqlType::Decimal { scale: 0, .. })
+            || (ty.is_integer() && ty != types::SqlType::Bit);
+        if column.identity.is_some() && !counts {
+            let text = format!(
+                "Identity column '{name}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with \
+                 a scale of 0, unencrypted, and constrained to be nonnullable."
+            );
+            return Err(CatalogError::refused(2749, text));
+        }
         if column.computed.is_some() || column.rowversion {
             let what = if column.rowversion { "timestamp" } else { "COMPUTED" };
             let text = format!("Cannot alter column '{}' because it is '{what}'.", column.name);
@@ -212,12 +221,10 @@ impl Catalog {
             self.inherit_bindings(scope, column);
         }
         column.absent = spec.absent.clone().unwrap_or_default();
-        if spec.identity.is_some() && !empty {
-            let what = "ALTER TABLE ADD of an IDENTITY column to a table with rows".into();
-            return Err(CatalogError::NotSupported { what });
-        }
         let unfilled = !column.nullable && column.absent.is_null();
-        if unfilled && !empty {
+        // Numbers, and what the engine makes, the rows that are there are given.
+        let given = spec.identity.is_some() || column.is_made();
+        if unfilled && !empty && !given {
             let column = spec.name.clone();
             return Err(CatalogError::AddNotNull { table: name, column });
         }
@@ -231,7 +238,7 @@ impl Catalog {
             )?;
         }
         self.put_column(txn, table.object_id, ordinal, column)?;
-        if unfilled {
+        if unfilled && empty {
             // A session that has waited for our lock with the old definition would leave a row
             // without this column. Its tree is gone then, and it must look again.
             self.renew_tree(txn, table)?;

@@ -105,6 +105,11 @@ impl Commands<'_> {
             (6, "@sequence_min_value", def.minimum),
             (7, "@sequence_max_value", def.maximum),
         ];
+        if let Some(var) = arguments::given(args, 4, "@range_cycle_count").and_then(|a| a.output) {
+            let to = vars[var as usize];
+            let count = Value::BigInt(i64::try_from(cycles(&def, first, size)).unwrap_or(i64::MAX));
+            frame[var as usize] = convert::cast(&count, SqlType::BigInt, to, 0)?;
+        }
         for (i, name, number) in outputs {
             if let Some(var) = arguments::given(args, i, name).and_then(|a| a.output) {
                 let value = number_as(number, ty)?;
@@ -113,6 +118,20 @@ impl Commands<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// How often a range of `size` numbers from `first` on begins anew.
+fn cycles(def: &SequenceDef, first: i128, size: i64) -> i128 {
+    let step = def.increment.abs().max(1);
+    let left = match def.increment > 0 {
+        true => def.maximum - first,
+        false => first - def.minimum,
+    };
+    let (left, round) = (left / step + 1, (def.maximum - def.minimum) / step + 1);
+    match i128::from(size) - left {
+        beyond if beyond > 0 => 1 + (beyond - 1) / round,
+        _ => 0,
     }
 }
 

@@ -39,7 +39,18 @@ impl Commands<'_> {
         let def = Arc::new(def.map_err(from_catalog)?);
         private.create(def.clone(), level);
         self.settle_private();
+        spec.foreign_keys.iter().for_each(|key| self.skip_key(&spec.name, key));
         Ok(def)
+    }
+
+    /// 1756: nobody enforces foreign keys of temporary tables.
+    fn skip_key(&mut self, table: &str, key: &catalog::ForeignKeySpec) {
+        let name = key.name.as_deref().unwrap_or(table);
+        let text = format!(
+            "Skipping FOREIGN KEY constraint '{name}' definition for temporary table. FOREIGN KEY constraints are not \
+             enforced on local or global temporary tables."
+        );
+        self.sink.message(&executor::SqlMessage::info(1756, 1, text));
     }
 
     /// DROP TABLE #t; 3701.
@@ -90,6 +101,9 @@ impl Commands<'_> {
                 verified?;
             }
             self.settle_private();
+            if let AlterTable::AddForeignKey(key) = change {
+                self.skip_key(&name.name, key);
+            }
         }
         Ok(())
     }
@@ -165,11 +179,29 @@ impl Commands<'_> {
             private.note_identity(new.place, value - step);
         }
         let result = result.map_err(|e| private_error(e, &new));
-        if let Err(error) = failed.map_or(result, Err) {
-            private.rollback_to(mark);
+        let mut result = failed.map_or(result, Err);
+        let added = new.columns.iter().zip(&sources).filter(|(_, from)| from.is_none());
+        let computes = added.filter(|(c, _)| c.computed.is_some() && !c.is_volatile()).count() > 0;
+        if result.is_ok() && computes && !empty {
+            result = self.compute_private(&new);
+        }
+        if let Err(error) = result {
+            self.state.transaction.private.rollback_to(mark);
             return Err(error);
         }
         Ok(())
+    }
+
+    /// The rows that are there are given what a column that has come computes.
+    fn compute_private(&mut self, def: &Arc<TableDef>) -> Result<(), SqlError> {
+        let Some(table) = self.state.transaction.private.get(def.place).cloned() else {
+            return Ok(());
+        };
+        let rows = self.with_cx(&mut [], |cx| executor::computed_rows(def, table.rows(), cx))?;
+        let mut rows = rows.into_iter();
+        let private = &mut self.state.transaction.private;
+        let result = private.redefine(def.clone(), |_| rows.next().unwrap_or_default());
+        result.map_err(|e| private_error(e, def))
     }
 
     /// CREATE, ALTER, CREATE OR ALTER PROCEDURE #p: the session's, until it drops it or ends. Not part of a transaction.
