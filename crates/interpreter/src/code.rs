@@ -32,7 +32,11 @@ pub(crate) struct Span {
 pub(crate) struct Handler {
     pub start: Pc,
     pub end: Pc,
+    /// Where the CATCH begins, and where it ends.
     pub target: Pc,
+    pub catch_end: Pc,
+    /// CATCH blocks of the same code that stand around it.
+    pub depth: usize,
 }
 
 /// A compiled batch or procedure. Immutable; what it learns at run time is in [`crate::plan::CodeState`].
@@ -80,8 +84,14 @@ impl Code {
     }
 
     /// The CATCH block for an error at an instruction.
-    pub fn handler(&self, pc: Pc) -> Option<Pc> {
-        self.handlers.iter().find(|h| (h.start..h.end).contains(&pc)).map(|h| h.target)
+    pub fn handler(&self, pc: Pc) -> Option<&Handler> {
+        self.handlers.iter().find(|h| (h.start..h.end).contains(&pc))
+    }
+
+    /// CATCH blocks that an error at an instruction leaves on its way to its handler.
+    pub fn catches_left(&self, pc: Pc, handler: &Handler) -> usize {
+        let around = self.handlers.iter().filter(|h| (h.target..h.catch_end).contains(&pc)).count();
+        around.saturating_sub(handler.depth)
     }
 
     /// A variable that may not be NULL is: it becomes what it was before. 515.

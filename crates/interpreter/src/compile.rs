@@ -34,8 +34,11 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         labels: vec![None; program.labels.len()],
         gotos: Vec::new(),
         loops: Vec::new(),
+        catches: 0,
+        label_catches: vec![0; program.labels.len()],
         not_null: not_null_vars(&program),
     };
+    label_catches(&program.body, 0, &mut compiler.label_catches);
     compiler.block(&program.body);
     compiler.ops.push(Op::Return { status: None });
     for (at, label) in std::mem::take(&mut compiler.gotos) {
@@ -86,6 +89,9 @@ struct Compiler {
     /// Instructions that jump to labels.
     gotos: Vec<(usize, LabelId)>,
     loops: Vec<Loop>,
+    /// CATCH blocks that are open here, and at each label.
+    catches: usize,
+    label_catches: Vec<usize>,
     /// Variables declared NOT NULL: none but in natively compiled modules.
     not_null: Vec<Reg>,
 }
@@ -95,9 +101,32 @@ fn not_null_vars(program: &Program) -> Vec<Reg> {
     vars.filter(|(_, var)| var.not_null).map(|(i, _)| i as Reg).collect()
 }
 
+/// How many CATCH blocks are open at each label.
+fn label_catches(statements: &[Stmt], open: usize, labels: &mut [usize]) {
+    for statement in statements {
+        match &statement.kind {
+            StmtKind::Block(body) | StmtKind::While { body, .. } => {
+                label_catches(body, open, labels)
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                label_catches(then, open, labels);
+                label_catches(otherwise, open, labels);
+            }
+            StmtKind::TryCatch { body, handler } => {
+                label_catches(body, open, labels);
+                label_catches(handler, open + 1, labels);
+            }
+            StmtKind::Label(label) => labels[label.0 as usize] = open,
+            _ => {}
+        }
+    }
+}
+
 /// An open WHILE.
 struct Loop {
     start: Pc,
+    /// CATCH blocks around it.
+    catches: usize,
     breaks: Vec<usize>,
 }
 
@@ -151,7 +180,8 @@ impl Compiler {
                 if says {
                     self.ops.push(Op::Done { rows: 0 });
                 }
-                self.loops.push(Loop { start, breaks: Vec::new() });
+                let catches = self.catches;
+                self.loops.push(Loop { start, catches, breaks: Vec::new() });
                 self.block(body);
                 self.spanned(statement.line, |c| c.ops.push(Op::Loop { to: start }));
                 self.land(&skips);
@@ -164,12 +194,14 @@ impl Compiler {
                 self.spans[span].resume = self.here();
             }
             StmtKind::Break => {
+                self.leave_catches(self.loops.last().map_or(0, |open| open.catches));
                 let at = self.jump();
                 if let Some(open) = self.loops.last_mut() {
                     open.breaks.push(at);
                 }
             }
             StmtKind::Continue => {
+                self.leave_catches(self.loops.last().map_or(0, |open| open.catches));
                 let to = self.loops.last().map_or(self.here() + 1, |open| open.start);
                 self.spanned(statement.line, |c| c.ops.push(Op::Loop { to }));
             }
@@ -178,14 +210,20 @@ impl Compiler {
                 self.block(body);
                 let end = self.here();
                 let over = self.jump();
-                self.handlers.push(Handler { start, end, target: self.here() });
+                let (target, depth) = (self.here(), self.catches);
+                let at = self.handlers.len();
+                self.handlers.push(Handler { start, end, target, catch_end: target, depth });
+                self.catches += 1;
                 self.block(handler);
+                self.catches -= 1;
+                self.handlers[at].catch_end = self.here();
                 self.ops.push(Op::EndCatch);
                 self.land(&[over]);
             }
             StmtKind::Label(label) => self.labels[label.0 as usize] = Some(self.here()),
             StmtKind::Goto(label) => {
                 let label = *label;
+                self.leave_catches(self.label_catches.get(label.0 as usize).copied().unwrap_or(0));
                 self.spanned(statement.line, |c| {
                     let at = c.jump();
                     c.gotos.push((at, label));
@@ -258,6 +296,13 @@ impl Compiler {
             if matches!(kind, StmtKind::Insert(_) | StmtKind::Deferred) && !crosses {
                 self.ops[i - 1] = Op::InsertCommit { index, delayed };
             }
+        }
+    }
+
+    /// What a jump does first that goes where `outer` CATCH blocks are open: the others end.
+    fn leave_catches(&mut self, outer: usize) {
+        for _ in outer..self.catches {
+            self.ops.push(Op::EndCatch);
         }
     }
 
@@ -369,11 +414,11 @@ mod tests {
         let [outer, inner, inner_catch, outer_catch, after] = prints[..] else {
             panic!("{prints:?}");
         };
-        assert_eq!(code.handler(outer), Some(outer_catch));
-        assert_eq!(code.handler(inner), Some(inner_catch));
-        assert_eq!(code.handler(inner_catch), Some(outer_catch));
-        assert_eq!(code.handler(outer_catch), None);
-        assert_eq!(code.handler(after), None);
+        assert_eq!(code.handler(outer).map(|h| h.target), Some(outer_catch));
+        assert_eq!(code.handler(inner).map(|h| h.target), Some(inner_catch));
+        assert_eq!(code.handler(inner_catch).map(|h| h.target), Some(outer_catch));
+        assert_eq!(code.handler(outer_catch).map(|h| h.target), None);
+        assert_eq!(code.handler(after).map(|h| h.target), None);
     }
 
     struct Nothing;

@@ -328,9 +328,13 @@ impl Vm<'_> {
         self.settle_transaction(&error, caught);
         if caught {
             return match handler {
-                Some(target) => {
-                    self.state.caught.push(error);
-                    After::Resume(target, 0)
+                Some(handler) => {
+                    // What a CATCH had caught is over when an error leaves it.
+                    let left = code.catches_left(pc, handler);
+                    let caught = &mut self.state.caught;
+                    caught.truncate(caught.len().saturating_sub(left));
+                    caught.push(error);
+                    After::Resume(handler.target, 0)
                 }
                 None => After::Halt(Halt::Throw(Box::new(error))),
             };
