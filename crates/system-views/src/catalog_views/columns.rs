@@ -208,7 +208,7 @@ macro_rules! column_view {
             scale tinyint = $c.ty.scale;
             collation_name sysname null = $c.ty.collation.map(|k| k.name());
             is_nullable bit null = $c.nullable;
-            is_ansi_padded bit = matches!($c.ty.system, 165 | 167 | 173 | 175 | 231 | 239);
+            is_ansi_padded bit = matches!($c.ty.system, 98 | 165 | 167 | 173 | 175 | 231 | 239);
             is_rowguidcol bit = $c.marks.rowguidcol;
             is_identity bit = $c.identity.is_some();
             is_computed bit = $c.computed.is_some();

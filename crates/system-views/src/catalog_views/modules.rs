@@ -27,20 +27,73 @@ fn with_text(objects: Vec<Object>) -> Vec<Object> {
     objects.into_iter().filter(|o| o.text().is_some()).collect()
 }
 
-fn user(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
+/// A module, with what its WITH clause says.
+pub struct Kept {
+    object: Object,
+    /// A principal's id; -2 for the owner, none for the caller.
+    runs_as: Option<i32>,
+    recompiled: bool,
+    null_on_null: bool,
+}
+
+impl std::ops::Deref for Kept {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        &self.object
+    }
+}
+
+impl Kept {
+    fn of(context: &Context<'_>, object: Object) -> Kept {
+        let options = written_options(&object);
+        let says = |wanted: &str| options.iter().any(|option| option == wanted);
+        let named = || {
+            let quoted = options.iter().find_map(|o| o.strip_prefix("EXECUTE AS '"))?;
+            let name = quoted.strip_suffix('\'')?;
+            let directory = super::principals::directory(context, false);
+            let mut all = directory.principals.values();
+            all.find(|p| catalog::same_name(&p.name, name)).map(|p| p.id)
+        };
+        let runs_as = match () {
+            () if says("EXECUTE AS OWNER") => Some(-2),
+            () if says("EXECUTE AS SELF") => Some(security::database_role::DBO),
+            () => named(),
+        };
+        let (recompiled, null_on_null) = (says("RECOMPILE"), says("RETURNS NULL ON NULL INPUT"));
+        Kept { object, runs_as, recompiled, null_on_null }
+    }
+}
+
+/// The options of a user's module as they were written.
+fn written_options(object: &Object) -> Vec<String> {
+    let (What::Procedure(_), Some(text)) = (&object.what, object.text()) else { return Vec::new() };
+    let options = LexOptions { quoted_identifier: object.set_options().1 };
+    let Ok(batch) = syntax::parse_batch(text, &options) else { return Vec::new() };
+    match batch.statements.into_iter().next().map(|s| s.kind) {
+        Some(StatementKind::CreateProcedure(create)) => create.options,
+        Some(StatementKind::CreateFunction(create)) => create.options,
+        Some(StatementKind::CreateTrigger(create)) => create.options,
+        _ => Vec::new(),
+    }
+}
+
+fn user(context: &Context<'_>, _: &[Value]) -> Result<Vec<Kept>, SqlError> {
     let own = object::ddl_triggers(context, ModuleKind::DatabaseTrigger);
-    Ok(with_text(object::user_objects(context).into_iter().chain(own).collect()))
+    let all = with_text(object::user_objects(context).into_iter().chain(own).collect());
+    Ok(all.into_iter().map(|object| Kept::of(context, object)).collect())
 }
 
 fn server(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
     Ok(object::ddl_triggers(context, ModuleKind::ServerTrigger))
 }
 
-fn system(_: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
-    Ok(with_text(object::system_objects()))
+fn system(context: &Context<'_>, _: &[Value]) -> Result<Vec<Kept>, SqlError> {
+    let all = with_text(object::system_objects());
+    Ok(all.into_iter().map(|object| Kept::of(context, object)).collect())
 }
 
-fn all(context: &Context<'_>, args: &[Value]) -> Result<Vec<Object>, SqlError> {
+fn all(context: &Context<'_>, args: &[Value]) -> Result<Vec<Kept>, SqlError> {
     let mut all = user(context, args)?;
     all.extend(system(context, args)?);
     Ok(all)
@@ -64,16 +117,16 @@ impl Object {
 macro_rules! module_view {
     ($view:ident = $full:literal, rows $rows:expr) => {
         view! {
-            $view = $full of Object as o, rows $rows;
+            $view = $full of Kept as o, rows $rows;
             object_id int = o.id;
             definition nvarchar(max) null = o.shown_text();
             uses_ansi_nulls bit null = o.set_options().0;
             uses_quoted_identifier bit null = o.set_options().1;
             is_schema_bound bit null = o.has_option("SCHEMABINDING");
             uses_database_collation bit null = false;
-            is_recompiled bit null = false;
-            null_on_null_input bit null = false;
-            execute_as_principal_id int null = NULL;
+            is_recompiled bit null = o.recompiled;
+            null_on_null_input bit null = o.null_on_null;
+            execute_as_principal_id int null = o.runs_as;
             uses_native_compilation bit null = o.has_option(binder::NATIVE);
             inline_type bit null = false;
             is_inlineable bit null = false;

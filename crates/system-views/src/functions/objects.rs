@@ -61,13 +61,14 @@ pub fn definition(context: &Context<'_>, args: Args<'_>) -> Value {
 }
 
 impl Object {
-    /// The text of a procedure or of a DEFAULT.
+    /// The text of a module, a DEFAULT or a CHECK.
     pub fn definition(&self) -> Option<String> {
         match &self.what {
             _ if !self.is_readable => None,
             object::What::Default(table, i) => {
                 table.columns[*i].default.as_ref().map(|d| d.text.to_string())
             }
+            object::What::Check(table, i) => Some(table.checks[*i].text.to_string()),
             _ => self.shown_text().map(str::to_string),
         }
     }

@@ -71,6 +71,12 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "execisinserttrigger" => object.trigger().map(|t| i64::from(t.is_on(Event::Insert))),
         "execisupdatetrigger" => object.trigger().map(|t| i64::from(t.is_on(Event::Update))),
         "execisdeletetrigger" => object.trigger().map(|t| i64::from(t.is_on(Event::Delete))),
+        "execisfirstinserttrigger" => ordered(object, Event::Insert, -1),
+        "execislastinserttrigger" => ordered(object, Event::Insert, 1),
+        "execisfirstupdatetrigger" => ordered(object, Event::Update, -1),
+        "execislastupdatetrigger" => ordered(object, Event::Update, 1),
+        "execisfirstdeletetrigger" => ordered(object, Event::Delete, -1),
+        "execislastdeletetrigger" => ordered(object, Event::Delete, 1),
         "tablehasinserttrigger" => of_table(&|t| fires(context, t, Event::Insert)),
         "tablehasupdatetrigger" => of_table(&|t| fires(context, t, Event::Update)),
         "tablehasdeletetrigger" => of_table(&|t| fires(context, t, Event::Delete)),
@@ -125,13 +131,16 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         }),
         "tablehasidentity" => of_table(&|t| t.identity().is_some()),
         "tablehasdefaultcnst" => of_table(&|t| t.columns.iter().any(|c| c.default.is_some())),
+        "tableismemoryoptimized" => of_table(&|t| t.is_memory()),
+        "tablehastextimage" => of_table(&|t| t.columns.iter().any(|c| c.is_long())),
+        "tabledeletetrigger" => table.map(|t| first_of(context, t, Event::Delete)),
+        "tableinserttrigger" => table.map(|t| first_of(context, t, Event::Insert)),
+        "tableupdatetrigger" => table.map(|t| first_of(context, t, Event::Update)),
         "tableisfake"
         | "tableispinned"
         | "tablehasactivefulltextindex"
         | "tablehascolumnset"
-        | "tablehastextimage"
         | "tablehasvardecimalstorageformat"
-        | "tableismemoryoptimized"
         | "tablefulltextpopulatestatus"
         | "tablefulltextcatalogid"
         | "tableislockedonbulkload" => of_table(&|_| false),
@@ -161,6 +170,12 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
     }
 }
 
+/// Is it the trigger that fires first (-1) or last (1) for such statements?
+fn ordered(object: &Object, event: Event, order: i8) -> Option<i64> {
+    let trigger = object.trigger()?;
+    Some(i64::from(trigger.is_on(event) && trigger.order(event).signum() == order))
+}
+
 fn triggers(
     context: &Context<'_>,
     table: &catalog::TableDef,
@@ -172,6 +187,13 @@ fn triggers(
 /// Has the table a trigger for such statements?
 fn fires(context: &Context<'_>, table: &catalog::TableDef, event: Event) -> bool {
     triggers(context, table).any(|t| t.is_on(event))
+}
+
+/// The id of the first such trigger, 0 without one.
+fn first_of(context: &Context<'_>, table: &catalog::TableDef, event: Event) -> i64 {
+    let all = context.database.catalog.triggers_of(context.scope(), table.object_id);
+    let mut of = all.iter().filter(|t| t.trigger.is_some_and(|own| own.is_on(event)));
+    of.next().map_or(0, |t| i64::from(t.object_id))
 }
 
 fn count(context: &Context<'_>, table: &catalog::TableDef, event: Event) -> i64 {

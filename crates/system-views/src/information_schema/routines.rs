@@ -22,6 +22,7 @@ pub struct Routine {
     named: Named,
     /// A function's type, and how the standard describes it.
     returns: Option<(&'static str, Option<Standard>)>,
+    deterministic: bool,
 }
 
 impl Routine {
@@ -41,7 +42,10 @@ fn described(context: &Context<'_>, args: &[Value]) -> Result<Vec<Routine>, SqlE
             }
             _ => Some(("TABLE", None)),
         };
-        Routine { named, returns }
+        let names = crate::shape::DatabaseNames { context };
+        let deterministic = named.object.kind() != "P"
+            && binder::is_deterministic_function(named.object.id, &names);
+        Routine { named, returns, deterministic }
     };
     Ok(routines(context, args)?.into_iter().map(one).collect())
 }
@@ -92,7 +96,7 @@ view! {
     EXTERNAL_NAME sysname null = NULL;
     EXTERNAL_LANGUAGE nvarchar(30) null = NULL;
     PARAMETER_STYLE nvarchar(30) null = NULL;
-    IS_DETERMINISTIC nvarchar(10) null = "NO";
+    IS_DETERMINISTIC nvarchar(10) null = if r.deterministic { "YES" } else { "NO" };
     SQL_DATA_ACCESS nvarchar(30) null =
         if r.named.object.kind() == "P" { "MODIFIES" } else { "READS" };
     IS_NULL_CALL nvarchar(10) null = (r.named.object.kind() != "P").then_some("NO");
