@@ -180,11 +180,11 @@ impl Session {
             answer = interpreter::logon(state, host);
             Ok(())
         });
-        if let Err((error, said)) = answer {
-            for message in said {
+        if let Err(refused) = answer {
+            for message in refused.said {
                 crate::recovering::say(&message.to_string());
             }
-            return Err(error);
+            return Err(refused.error);
         }
         let failed = "A system assertion check has failed.";
         ran.map_err(|()| SqlError::new(3624, SEVERITY_ENDS_SESSION, failed))

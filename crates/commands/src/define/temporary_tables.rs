@@ -197,7 +197,7 @@ impl Commands<'_> {
         let Some(table) = self.state.transaction.private.get(def.place).cloned() else {
             return Ok(());
         };
-        let rows = self.with_cx(&mut [], |cx| executor::computed_rows(def, table.rows(), cx))?;
+        let rows = self.with_cx(&mut [], |cx| dml::computed_rows(def, table.rows(), cx))?;
         let mut rows = rows.into_iter();
         let private = &mut self.state.transaction.private;
         let result = private.redefine(def.clone(), |_| rows.next().unwrap_or_default());

@@ -15,11 +15,16 @@ use session_state::{Halt, Halted};
 use std::sync::Arc;
 use types::Value;
 
-/// Fires them for a session that has just opened; 17892, and what the triggers have said. Suspends.
-pub fn logon(
-    session: &mut Session,
-    host: &mut dyn Host,
-) -> Result<(), (SqlError, Vec<SqlMessage>)> {
+/// Why a session may not go on.
+pub struct LogonRefused {
+    /// 17892.
+    pub error: SqlError,
+    /// What the triggers have said.
+    pub said: Vec<SqlMessage>,
+}
+
+/// Fires them for a session that has just opened. Suspends.
+pub fn logon(session: &mut Session, host: &mut dyn Host) -> Result<(), Box<LogonRefused>> {
     let mut sink = Heard::default();
     let mut refused = false;
     // What the triggers raise is no error of the session's.
@@ -32,7 +37,7 @@ pub fn logon(
     }
     let login = &session.client.login;
     let text = format!("Logon failed for login '{login}' due to trigger execution.");
-    Err((SqlError::new(17892, 14, text), sink.messages))
+    Err(Box::new(LogonRefused { error: SqlError::new(17892, 14, text), said: sink.messages }))
 }
 
 /// Runs the function of `master` that says whose workload group the session is in; what it says. Permissions do not
