@@ -3,7 +3,7 @@
 //! Promise: an expression of a command runs in the session's transaction, begun when there is none and committed after it
 //! under autocommit; what is told to the client goes through [`Commands::tell_error`] and [`Commands::tell_done`].
 
-use executor::{Command, Cx, Done, ResultSink, SqlError, SqlMessage};
+use executor::{About, Command, Cx, Done, ResultSink, SqlError, SqlMessage};
 use ir::Expr;
 use planner::ExprPlan;
 use session_state::{
@@ -256,7 +256,7 @@ fn follower(error: &SqlError) -> Option<(i32, &'static str)> {
         | 10791
         | 41321
         | 41327 => Some((1750, NOT_MADE)),
-        _ if error.unmade => Some((1750, NOT_MADE)),
+        _ if error.about == About::Making => Some((1750, NOT_MADE)),
         2714 if error.state == 5 => Some((1750, NOT_MADE)),
         10785 if error.text.contains("ALTER TABLE") => Some((1750, NOT_MADE)),
         3725 | 3728 => Some((3727, "Could not drop constraint. See previous errors.")),

@@ -54,7 +54,7 @@ pub use eval::{
 };
 pub use isolation::{MemoryAccess, check as check_memory_table, check_memory_read};
 pub use memory::{GrantRow, MemoryPool, PoolFigures};
-pub use message::{Reach, SqlError, SqlMessage};
+pub use message::{About, Reach, SqlError, SqlMessage};
 pub use ops::{KeyMap, as_slice, engine_tree, past, percentage, row_count};
 pub use partition::count_partitions;
 pub use query::{

@@ -63,6 +63,17 @@ pub enum Reach {
     Session,
 }
 
+/// What an error is about, as far as that is told in another way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// What the statement does.
+    Statement,
+    /// The arguments of a call: the procedure is named, and the line is 0.
+    Call,
+    /// It kept a constraint, or an index of a table's definition, from being made: 1750 follows it.
+    Making,
+}
+
 /// An error while compiling or running a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqlError {
@@ -91,10 +102,8 @@ pub struct SqlError {
     /// A statement of the batch or module itself could not be bound, now that it is reached: no TRY of the same level
     /// catches that.
     pub unbound: bool,
-    /// About the arguments of a call: the procedure is named, and the line is 0.
-    pub of_call: bool,
-    /// It kept a constraint, or an index of a table's definition, from being made: 1750 follows it.
-    pub unmade: bool,
+    /// What it is about.
+    pub about: About,
     /// The text.
     pub text: String,
 }
@@ -121,8 +130,7 @@ impl SqlError {
             raised: false,
             ahead: None,
             unbound: false,
-            of_call: false,
-            unmade: false,
+            about: About::Statement,
             terminated_notice: matches!(
                 number,
                 220 | 232
@@ -162,7 +170,9 @@ impl SqlError {
 
     /// The same of a definition with constraints.
     pub fn of_constraints(mut self) -> SqlError {
-        self.unmade = matches!(self.number, 1505 | 1902 | 1904 | 1908 | 1909 | 1911 | 1919);
+        if matches!(self.number, 1505 | 1902 | 1904 | 1908 | 1909 | 1911 | 1919) {
+            self.about = About::Making;
+        }
         self
     }
 
@@ -174,7 +184,7 @@ impl SqlError {
 
     /// The line, unless an inner frame has set it.
     pub fn at_line(mut self, line: u32) -> SqlError {
-        if self.line == 0 && !self.of_call {
+        if self.line == 0 && self.about != About::Call {
             self.line = line;
         }
         self
@@ -182,7 +192,7 @@ impl SqlError {
 
     /// The same about the arguments of a call of the procedure.
     pub fn of_call(mut self, procedure: Option<&str>) -> SqlError {
-        self.of_call = procedure.is_some();
+        self.about = if procedure.is_some() { About::Call } else { About::Statement };
         self.procedure = procedure.map(str::to_owned);
         self
     }
@@ -198,7 +208,7 @@ impl SqlError {
             number: self.number,
             severity: self.severity,
             state: self.state,
-            line: if self.of_call { 0 } else { self.line.max(1) },
+            line: if self.about == About::Call { 0 } else { self.line.max(1) },
             procedure: self.procedure.clone(),
             text: self.text.clone(),
         }

@@ -16,7 +16,7 @@ use crate::result_sets::ResultSets;
 use crate::vm::Vm;
 use catalog::{ModuleKind, ObjectRef, ProcedureDef, TableDef};
 use commands::{Argument, RunsAs, no_procedure};
-use executor::{ColumnMeta, Done, Reach, ResultSink, SqlError, SqlMessage};
+use executor::{About, ColumnMeta, Done, Reach, ResultSink, SqlError, SqlMessage};
 use ir::ObjectName;
 use ir::{Exec, ExecArg, OutputColumn, ProcRef};
 use session_state::bind_error;
@@ -68,6 +68,68 @@ impl Vm<'_> {
         self.execute_called(exec, code, frame, guarded, called)
     }
 
+    /// EXEC ('text') AS USER = 'name', and AS LOGIN.
+    #[inline(never)]
+    fn execute_text_as(
+        &mut self,
+        exec: &Exec,
+        text: &str,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        let Some(acting) = &exec.acting else { return self.execute_text(text, guarded) };
+        let name = self.commands().value(&acting.1, frame)?;
+        let depth = self.state.identity.depth();
+        let name = name.as_str().unwrap_or("");
+        self.state.execute_as(&*self.host, acting.0, name, End::Module)?;
+        let result = self.execute_text(text, guarded);
+        self.state.revert_to(&*self.host, depth);
+        result
+    }
+
+    /// The status of a procedure of the system's, if it is one. Apart: what calls procedures stands on the stack at every
+    /// level.
+    #[inline(never)]
+    fn execute_system(
+        &mut self,
+        exec: &Exec,
+        name: &ObjectName,
+        args: &[Argument],
+        code: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<Option<i32>, Halted> {
+        let ran = self.system_procedure(name, args, code, frame, guarded);
+        if let (Err(Halted::Error(error)), Some(var), false) = (&ran, exec.result, guarded)
+            && let Some(status) = status_of_failure(name, error)
+        {
+            let ty = code.vars[var.0 as usize];
+            frame[var.0 as usize] = convert::cast(&Value::Int(status), SqlType::Int, ty, 0)?;
+        }
+        ran
+    }
+
+    /// EXEC @r = dbo.f: the value of a scalar function; else the error of what is none.
+    #[inline(never)]
+    fn execute_as_function(
+        &mut self,
+        exec: &Exec,
+        name: &ObjectName,
+        args: &[Argument],
+        code: &Code,
+        frame: &mut [Value],
+        none: SqlError,
+    ) -> Result<(), Halted> {
+        let Some((value, ty)) = self.execute_function(name, args)? else {
+            return Err(none.into());
+        };
+        if let Some(var) = exec.result {
+            let to = code.vars[var.0 as usize];
+            frame[var.0 as usize] = self.state.options.cast(&value, ty, to)?;
+        }
+        Ok(())
+    }
+
     fn execute_called(
         &mut self,
         exec: &Exec,
@@ -81,14 +143,10 @@ impl Vm<'_> {
             ProcRef::Text(text) => {
                 let text = self.commands().value(text, frame)?;
                 let text = text.as_str().unwrap_or("");
-                let Some(acting) = &exec.acting else { return self.execute_text(text, guarded) };
-                let name = self.commands().value(&acting.1, frame)?;
-                let depth = self.state.identity.depth();
-                let name = name.as_str().unwrap_or("");
-                self.state.execute_as(&*self.host, acting.0, name, End::Module)?;
-                let result = self.execute_text(text, guarded);
-                self.state.revert_to(&*self.host, depth);
-                return result;
+                return match &exec.acting {
+                    Some(_) => self.execute_text_as(exec, text, frame, guarded),
+                    None => self.execute_text(text, guarded),
+                };
             }
             ProcRef::Name(name) => {
                 if let Some(ended) = self.execute_usual(exec, name, code, frame, guarded, called) {
@@ -108,27 +166,13 @@ impl Vm<'_> {
             args.push(self.argument(arg, frame)?);
         }
         let trancount = self.state.trancount();
-        let ran = self.system_procedure(name, &args, code, frame, guarded);
-        if let (Err(Halted::Error(error)), Some(var), false) = (&ran, exec.result, guarded)
-            && let Some(status) = status_of_failure(name, error)
-        {
-            let ty = code.vars[var.0 as usize];
-            frame[var.0 as usize] = convert::cast(&Value::Int(status), SqlType::Int, ty, 0)?;
-        }
-        let status = if let Some(status) = ran? {
+        let ran = self.execute_system(exec, name, &args, code, frame, guarded)?;
+        let status = if let Some(status) = ran {
             status
         } else {
             match self.call(name, &args, code, frame, guarded, called) {
-                // EXEC @r = dbo.f: the value of a scalar function.
                 Err(Halted::Error(error)) if error.number == 2812 => {
-                    let Some((value, ty)) = self.execute_function(name, &args)? else {
-                        return Err(error.into());
-                    };
-                    if let Some(var) = exec.result {
-                        let to = code.vars[var.0 as usize];
-                        frame[var.0 as usize] = self.state.options.cast(&value, ty, to)?;
-                    }
-                    return Ok(());
+                    return self.execute_as_function(exec, name, &args, code, frame, error);
                 }
                 other => other?,
             }
@@ -628,7 +672,10 @@ impl ResultSink for Gather {
 
 /// What a system procedure returns after an error that it raised. One that is called wrongly does not begin.
 fn status_of_failure(name: &ObjectName, error: &SqlError) -> Option<i32> {
-    if error.reach != Reach::Statement || error.of_call || matches!(error.number, 201 | 214) {
+    if error.reach != Reach::Statement
+        || error.about == About::Call
+        || matches!(error.number, 201 | 214)
+    {
         return None;
     }
     match name.name.to_ascii_lowercase().as_str() {

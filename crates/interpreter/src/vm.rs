@@ -19,7 +19,7 @@ use crate::plan::CodeState;
 use crate::programs::Programs;
 use crate::scalar::{self, Stop};
 use commands::Commands;
-use executor::{Command, Cx, Done, Reach, ResultSink, SqlError};
+use executor::{About, Command, Cx, Done, Reach, ResultSink, SqlError};
 use planner::ExprPlan;
 use session_state::{
     ANSI_WARNINGS, ARITHABORT, CURSOR_CLOSE_ON_COMMIT, Halt, Halted, Host, NamesVersion,
@@ -294,7 +294,7 @@ impl Vm<'_> {
     /// Decides what an error ends, and tells the client unless a CATCH takes it.
     fn after(&mut self, mut error: SqlError, code: &Code, pc: Pc, guarded: bool) -> After {
         let span = code.span(pc).copied();
-        if error.line == 0 && !error.of_call {
+        if error.line == 0 && error.about != About::Call {
             error.line = span.map_or(1, |span| span.line);
         }
         if error.procedure.is_none() {

@@ -1,4 +1,4 @@
-//! Trees in short: the Debug output without spans, empty fields and wrappers, so that a reader can
+//! Trees in short: the Debug output without spans and steps, empty fields and wrappers, so that a reader can
 //! check it by eye and no new node is left out of the tests.
 
 use syntax::ast::Statement;
@@ -92,7 +92,7 @@ impl Reader<'_> {
                 self.eat(b':');
                 let value = self.value();
                 self.eat(b',');
-                if field != "span" {
+                if field != "span" && field != "step" {
                     fields.push((field, value));
                 }
             }
