@@ -406,8 +406,6 @@ fn test(quick: bool, build: Build) -> Result<(), Failure> {
             || faults::guest(build, 40, 0, None).and_then(|()| faults::guest_of_nodes(build, 2)),
             || histories(20_000, 1),
         )?;
-        // Alone: it tells how long others wait.
-        faults::attack(build, 60, 1)?;
         // The drivers wait for what they install, and for each other.
         side_by_side(
             || drivers::run(&drivers::Options::of(build)),
