@@ -3,12 +3,13 @@
 //! Promise: a row changes once per statement, in its newest state under its lock; a statement never meets its
 //! own work (rows whose key moves are collected first, and so are the rows of an INSERT that reads its target).
 
+use crate::keys::key_columns;
 use crate::last_writer::Kept;
 use crate::statement::{
     Output, assign, begin_writing, check_after, check_all, note_context, note_identity, of_target,
     writer, writer_of,
 };
-use crate::write::{TableWriter, key_columns};
+use crate::write::TableWriter;
 use catalog::TableDef;
 use engine::InsertHint;
 use executor::{

@@ -411,7 +411,7 @@ fn combined(op: ArithOp, a: &Value, b: &Value, ty: SqlType) -> Result<Value, Typ
 /// The key of a row in the view's tree.
 fn locator_of(rows: &TableDef, row: &[Value]) -> Result<Vec<u8>, SqlError> {
     let values: Vec<Value> = rows.clustered_key().iter().map(|(at, _)| row[*at].clone()).collect();
-    rows.key_layout.encode(&values).map_err(|e| crate::write::key_error(rows, e))
+    rows.key_layout.encode(&values).map_err(|e| crate::keys::key_error(rows, e))
 }
 
 /// 8646.

@@ -13,7 +13,9 @@ mod error;
 
 mod foreign;
 mod index;
+mod keys;
 mod lob;
+mod nulls;
 mod period;
 mod tracking;
 mod upkeep;
@@ -37,14 +39,13 @@ mod rows;
 
 pub use change::{NextRow, delete, insert, insert_query, insert_rows, insert_stream, update};
 pub use indexed_view::{fill_view, keep_views};
+pub use keys::{duplicate_key_text, key_columns, key_error};
 pub use last_writer::Kept;
 pub use merge::{Merged, merge};
+pub use nulls::null_error;
 pub use partition::{PartitionRows, delete_rows, is_empty as has_no_rows, move_rows};
 pub use point::PointChange;
 pub use point_merge::PointMerge;
 pub use rebuild::{carry_out, computed_rows, verify_rows};
 pub use tracking::{Cleaned, clean_commits};
-pub use write::{
-    RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, key_error, null_error,
-    run_image,
-};
+pub use write::{RUN_BYTES_MIN, TableWriter, image, run_image};

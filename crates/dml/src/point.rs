@@ -11,9 +11,10 @@
 //! Promise: what is seen, locked, asked and changed is what the general plan would, whose every case this need not know:
 //! [`PointChange::new`] takes only plans of this kind.
 
+use crate::keys::keys_stay;
 use crate::last_writer::LastWriter;
 use crate::setter::{Bench, Setter};
-use crate::spot::{LOOKS_MAX, Spot, keys_stay};
+use crate::spot::{LOOKS_MAX, Spot};
 use crate::write::TableWriter;
 use catalog::TableDef;
 use engine::{Looked, Use};

@@ -8,9 +8,10 @@
 //! Promise: what is seen, locked, asked and changed is what the general plan would, which is still there for the levels
 //! at which that reads otherwise ([`PointMerge::applies`]).
 
+use crate::keys::keys_stay;
 use crate::last_writer::LastWriter;
 use crate::setter::{Bench, Setter};
-use crate::spot::{LOOKS_MAX, Spot, keys_stay};
+use crate::spot::{LOOKS_MAX, Spot};
 use crate::write::TableWriter;
 use engine::{InsertHint, Isolation, Looked, Use};
 use executor::{Cx, SqlError, eval, holds};

@@ -3,9 +3,10 @@
 //! Where every column that is set has a fixed place in the row, and nothing else of the row follows from it, the old row's
 //! bytes are patched: the other columns are neither decoded nor encoded.
 
+use crate::nulls::null_error;
 use crate::spot::Spot;
 use crate::statement::assign;
-use crate::write::{Known, TableWriter, null_error};
+use crate::write::{Known, TableWriter};
 use catalog::TableDef;
 use executor::{Cx, SqlError, eval, qualified};
 use ir::UpdateSet;

@@ -3,7 +3,6 @@
 //! What does not change from one run to the next is made once, with the plan: the recipe of the key, which columns are
 //! decoded and where they go.
 
-use crate::write::key_columns;
 use catalog::TableDef;
 use engine::{Found, Isolation, Looked, ReadOptions, RowLock};
 use executor::{Cx, SqlError, check_memory_table, engine_error, engine_tree, eval, holds};
@@ -188,12 +187,4 @@ impl Spot {
         let there = txn.get_with(&self.tree, &self.key_bytes, options, &mut self.found.row);
         Ok(there.map_err(|e| engine_error(e, Some(&self.table), cx))? && self.qualifies(cx)?)
     }
-}
-
-/// Whether rows keep their keys where these columns are set: one that moves leaves its place first.
-pub(crate) fn keys_stay(table: &TableDef, set: &[usize]) -> bool {
-    let keys = key_columns(table);
-    let unique = |i: &usize| table.unique.iter().any(|k| k.columns.iter().any(|c| c.0 == *i));
-    let made = keys.iter().any(|i| table.columns[*i].is_made());
-    !made && !set.iter().any(|i| keys.contains(i) || unique(i))
 }

@@ -3,13 +3,13 @@
 //! Promise: nothing is allocated per row once the buffers have grown.
 
 use crate::foreign::Fate;
+use crate::keys::{encode_key, key_columns, keys_stay};
 use crate::lob;
+use crate::nulls::{check_nulls, check_unmade_nulls};
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
-use executor::{
-    Cx, SqlError, duplicate_key, engine_error, engine_tree, key_text, private_error, qualified,
-};
+use executor::{Cx, SqlError, duplicate_key, engine_error, engine_tree, key_text, private_error};
 use runtime::task::Breath;
 use session_table::TableError;
 use std::borrow::Cow;
@@ -117,11 +117,8 @@ impl TableWriter {
     /// other columns is not looked at.
     pub fn only_changing(mut self, columns: Vec<usize>) -> TableWriter {
         // A row that gets another key comes anew, with all that entails.
-        let unique = self.table.unique.iter().flat_map(|key| &key.columns).map(|(i, _)| i);
-        let set = |i: &usize| columns.contains(i) || self.table.columns[*i].is_made();
-        let keys_stay = !self.key_columns.iter().chain(unique).any(set);
         if let Some(upkeep) = &mut self.upkeep
-            && keys_stay
+            && keys_stay(&self.table, &columns)
         {
             upkeep.only_changing(&self.table, &columns);
         }
@@ -770,41 +767,6 @@ fn change_row(
     }
 }
 
-fn encode_key(
-    table: &TableDef,
-    columns: &[usize],
-    values: &[Value],
-    key_values: &mut Vec<Value>,
-    key: &mut Vec<u8>,
-) -> Result<(), SqlError> {
-    key.clear();
-    key_values.clear();
-    key_values.extend(columns.iter().map(|i| values[*i].clone()));
-    table.key_layout.encode_into(key_values, key).map_err(|error| key_error(table, error))
-}
-
-/// The error of a clustered key that is too long names its index.
-#[cold]
-pub fn key_error(table: &TableDef, error: types::TypeError) -> SqlError {
-    let error = SqlError::from(error);
-    let name = table.clustered_name().unwrap_or_default();
-    let named = format!("for the index '{name}' exceeds");
-    SqlError { text: error.text.replace("for the index exceeds", &named), ..error }
-}
-
-/// " The duplicate key value is (1, a)."
-pub fn duplicate_key_text(table: &TableDef, key: &[&Value]) -> String {
-    key_text(table, &key_columns(table), key)
-}
-
-/// Ordinals of the clustered key's columns; empty for a heap.
-pub fn key_columns(table: &TableDef) -> Vec<usize> {
-    match table.is_heap() {
-        true => Vec::new(),
-        false => table.clustered_key().iter().map(|(i, _)| *i).collect(),
-    }
-}
-
 /// The row as the engine takes it, with its longest run of padding named.
 #[inline]
 pub fn image<'r>(table: &TableDef, row: &'r [u8]) -> RowImage<'r> {
@@ -818,42 +780,4 @@ pub fn image<'r>(table: &TableDef, row: &'r [u8]) -> RowImage<'r> {
 #[inline]
 pub fn run_image(row: &[u8], offset: u16, len: u16, byte: u8) -> RowImage<'_> {
     RowImage::with_run(row, engine::Run { offset, len, byte })
-}
-
-/// 515 for a NULL where none may be.
-fn check_nulls(
-    table: &TableDef,
-    values: &[Value],
-    verb: &str,
-    cx: &Cx<'_>,
-) -> Result<(), SqlError> {
-    for (column, value) in table.columns.iter().zip(values) {
-        if !column.nullable && value.is_null() {
-            return Err(null_error(&column.name, &qualified(table, cx), verb));
-        }
-    }
-    Ok(())
-}
-
-/// The same before the engine has made its columns.
-fn check_unmade_nulls(table: &TableDef, values: &[Value], cx: &Cx<'_>) -> Result<(), SqlError> {
-    for (column, value) in table.columns.iter().zip(values) {
-        if !column.nullable && value.is_null() && !column.is_made() {
-            return Err(null_error(&column.name, &qualified(table, cx), "UPDATE"));
-        }
-    }
-    Ok(())
-}
-
-/// 515. `table` is the name in three parts.
-pub fn null_error(column: &str, table: &str, verb: &str) -> SqlError {
-    SqlError::new(
-        515,
-        16,
-        format!(
-            "Cannot insert the value NULL into column '{column}', table '{table}'; column does \
-             not allow nulls. {verb} fails."
-        ),
-    )
-    .with_state(2)
 }
