@@ -10,7 +10,6 @@ use types::{Len, SqlType, Value};
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::hints;
-use crate::sets::constant_null;
 use crate::target::ChangeSource;
 use crate::updatable::{InsertThrough, Mapped};
 
@@ -170,9 +169,8 @@ impl Binder<'_> {
                     query.rel = self.top(query.rel, top, Vec::new())?;
                 }
                 self.check_given(insert, &table, query.output.len(), width, (120, 121))?;
-                // NULL itself in the list of the SELECT takes the column's type; that of a derived table or of a UNION has
-                // become an int by then.
-                let value = |c: &OutputColumn| match constant_null(&query.rel, c.id) {
+                // NULL itself in the list of the SELECT takes the column's type; that of a UNION has become an int by then.
+                let value = |c: &OutputColumn| match self.is_null_output(&query.rel, c.id) {
                     true => Expr::constant(Value::Null, c.ty),
                     false => Expr::col(c.id, c.ty, c.nullable),
                 };

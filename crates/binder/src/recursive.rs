@@ -12,7 +12,6 @@ use syntax::ast;
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::notes::Recursion;
-use crate::sets::constant_null;
 use crate::tree::names_in;
 
 impl Binder<'_> {
@@ -191,7 +190,8 @@ impl Binder<'_> {
                 ));
             }
             for (i, column) in step.output.iter().enumerate() {
-                if !column.ty.has_values_of(types[i]) && !constant_null(&step.rel, column.id) {
+                if !column.ty.has_values_of(types[i]) && !self.is_null_output(&step.rel, column.id)
+                {
                     let named = cte.columns.get(i).map(|n| n.value.as_str());
                     let shown = named.or(anchor.output[i].name.as_deref()).unwrap_or_default();
                     return Err(BindError::new(

@@ -268,16 +268,8 @@ impl Binder<'_> {
         matches!(&expr.kind, ExprKind::Col(id) if self.null_columns.contains(id))
     }
 
-    /// An output as an expression: NULL itself, the constant that it is, else its column.
-    fn as_expression(&self, rel: &Rel, column: &OutputColumn) -> Expr {
-        match self.is_null_throughout(rel, column.id) {
-            true => Expr::constant(types::Value::Null, column.ty),
-            false => shown(rel, column),
-        }
-    }
-
-    /// Is this output NULL itself, or a column that is?
-    pub fn is_null_throughout(&self, rel: &Rel, id: ColId) -> bool {
+    /// Is this output NULL itself, or a column that is? What UNION puts together is an int by then.
+    pub fn is_null_output(&self, rel: &Rel, id: ColId) -> bool {
         match rel {
             _ if self.null_columns.contains(&id) => true,
             Rel::Project { exprs, .. } => exprs
@@ -287,54 +279,44 @@ impl Binder<'_> {
                 .iter()
                 .position(|column| *column == id)
                 .is_some_and(|at| rows.iter().all(|row| row[at].is_null_constant())),
-            Rel::Top { input, .. } | Rel::Sort { input, .. } => self.is_null_throughout(input, id),
-            rel => null_throughout(rel, id),
+            Rel::Top { input, .. } | Rel::Sort { input, .. } => self.is_null_output(input, id),
+            _ => false,
         }
     }
-}
 
-/// Is the column NULL itself in each of the queries that UNION puts together? Long runs of them are bound as trees, and
-/// what two of them agree on is not the type of the run.
-fn null_throughout(rel: &Rel, id: ColId) -> bool {
-    match rel {
-        Rel::SetOp {
-            op: SetOp::UnionAll | SetOp::Union,
-            left,
-            left_columns,
-            right,
-            right_columns,
-            columns,
-            ..
-        } => columns.iter().position(|column| *column == id).is_some_and(|at| {
-            null_throughout(left, left_columns[at]) && null_throughout(right, right_columns[at])
-        }),
-        rel => constant_null(rel, id),
+    /// Is it so in each of the queries that UNION puts together? Long runs of them are bound as trees, and what two of
+    /// them agree on is not the type of the run.
+    pub fn is_null_throughout(&self, rel: &Rel, id: ColId) -> bool {
+        match rel {
+            Rel::SetOp {
+                op: SetOp::UnionAll | SetOp::Union,
+                left,
+                left_columns,
+                right,
+                right_columns,
+                columns,
+                ..
+            } => columns.iter().position(|column| *column == id).is_some_and(|at| {
+                self.is_null_throughout(left, left_columns[at])
+                    && self.is_null_throughout(right, right_columns[at])
+            }),
+            rel => self.is_null_output(rel, id),
+        }
     }
-}
 
-/// An output as an expression: the constant that it is, else its column.
-fn shown(rel: &Rel, column: &OutputColumn) -> Expr {
-    let of_column = || Expr::col(column.id, column.ty, column.nullable);
-    if null_throughout(rel, column.id) {
-        return Expr::constant(types::Value::Null, column.ty);
-    }
-    match rel {
-        Rel::Project { exprs, .. } => match exprs.iter().find(|(id, _)| *id == column.id) {
-            Some((_, e)) if e.is_null_constant() || crate::coerce::constant_type(e) != e.ty => {
-                e.clone()
-            }
+    /// An output as an expression: NULL itself, the constant that it is, else its column.
+    fn as_expression(&self, rel: &Rel, column: &OutputColumn) -> Expr {
+        let of_column = || Expr::col(column.id, column.ty, column.nullable);
+        if self.is_null_throughout(rel, column.id) {
+            return Expr::constant(types::Value::Null, column.ty);
+        }
+        match rel {
+            Rel::Project { exprs, .. } => match exprs.iter().find(|(id, _)| *id == column.id) {
+                Some((_, e)) if crate::coerce::constant_type(e) != e.ty => e.clone(),
+                _ => of_column(),
+            },
+            Rel::Top { input, .. } | Rel::Sort { input, .. } => self.as_expression(input, column),
             _ => of_column(),
-        },
-        Rel::Top { input, .. } | Rel::Sort { input, .. } => shown(input, column),
-        _ => of_column(),
-    }
-}
-
-/// Is this output the bare constant NULL (which takes the other side's type)?
-pub(crate) fn constant_null(rel: &Rel, id: ColId) -> bool {
-    match rel {
-        Rel::Project { exprs, .. } => exprs.iter().any(|(i, e)| *i == id && e.is_null_constant()),
-        Rel::Top { input, .. } | Rel::Sort { input, .. } => constant_null(input, id),
-        _ => false,
+        }
     }
 }
