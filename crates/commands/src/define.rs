@@ -3,9 +3,11 @@
 mod change;
 pub(crate) mod ddl_trigger;
 pub(crate) mod dependents;
+mod drop;
 mod global_tables;
 mod indexed_view;
 mod key_bytes;
+mod modules;
 pub mod native;
 mod partition;
 mod partition_switch;
@@ -20,21 +22,18 @@ mod user_types;
 
 use crate::Commands;
 use crate::define::change::writer;
-use crate::define::dependents::Bound;
-use crate::define::security_policy::calls;
-use crate::refusals::{cannot_drop, database_denied, no_object};
+use crate::refusals::{database_denied, no_object};
 use catalog::{
-    Catalog, CatalogError, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PredicateDef,
-    ProcedureDef, PutMode, TableDef, TableSpec, Temporal,
+    Catalog, CatalogError, DdlScope, ModuleKind, ObjectRef, PutMode, TableDef, TableSpec, Temporal,
 };
-use executor::{Cx, SqlError, SqlMessage};
+use executor::{Cx, SqlError};
 use ir::ObjectName;
-use ir::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
+use ir::ddl::{AlterTable, CreateTable, Ddl};
 use planner::Plan;
-use security::{Access, Permission, Target};
+use security::{Permission, Target};
 use session_state::is_temporary;
 use std::sync::Arc;
-use syntax::ast::{AlterDatabaseAction, DropKind, DropObjects, TriggerScope};
+use syntax::ast::AlterDatabaseAction;
 use types::Value;
 
 impl Commands<'_> {
@@ -231,14 +230,10 @@ impl Commands<'_> {
             return self.reindex_view(rows, &changes, frame);
         }
         let applied = self.apply_changes(schema.as_deref(), &name.name, &changes, frame);
-        applied.map_err(|mut error| match changes[..] {
-            [catalog::AlterTable::AddIndex(_)] => {
-                if error.number == 1919 {
-                    let own = format!("in table '{}' is", name.name);
-                    error.text = error.text.replacen(&own, &format!("in table '{name}' is"), 1);
-                }
-                error
-            }
+        applied.map_err(|error| match changes[..] {
+            [catalog::AlterTable::AddIndex(_)] if error.number == 1919 => error
+                .naming(&format!("in table '{}' is", name.name), &format!("in table '{name}' is")),
+            [catalog::AlterTable::AddIndex(_)] => error,
             _ => error.of_constraints(),
         })
     }
@@ -340,305 +335,11 @@ impl Commands<'_> {
         let change = catalog::AlterTable::DropIndex { name: name.name.as_str().into() };
         let dropped = self.apply_changes(schema.as_deref(), &table.name, &[change], frame);
         // The index is named as the statement names it.
-        dropped.map_err(|mut error| match error.number {
+        let own = || format!("'{}.{}'", table.name, name.name);
+        dropped.map_err(|error| match error.number {
             3701 => missing(),
-            3723 => {
-                let own = format!("'{}.{}'", table.name, name.name);
-                error.text = error.text.replacen(&own, &format!("'{shown}'"), 1);
-                error
-            }
+            3723 => error.naming(&own(), &format!("'{shown}'")),
             _ => error,
-        })
-    }
-
-    fn create_procedure(
-        &mut self,
-        create: &CreateProcedure,
-        frame: &mut [Value],
-    ) -> Result<(), SqlError> {
-        self.check_module_execute_as(&create.options, create.name.schema.as_deref())?;
-        if is_temporary(&create.name.name) {
-            return self.create_own_procedure(create);
-        }
-        if catalog::is_global_name(&create.name.name) {
-            let what = format!("global temporary procedure {}", create.name.name);
-            return Err(SqlError::unsupported(what));
-        }
-        let kind = ModuleKind::Procedure;
-        self.check_native(kind, create)?;
-        self.create_module(kind, create.mode, &create.name, &create.text, frame)
-    }
-
-    pub(crate) fn create_module(
-        &mut self,
-        kind: ModuleKind,
-        mode: PutMode,
-        name: &ObjectName,
-        text: &str,
-        frame: &mut [Value],
-    ) -> Result<(), SqlError> {
-        match kind {
-            ModuleKind::Procedure => no_database_part(name, "CREATE/ALTER PROCEDURE")?,
-            ModuleKind::View => no_database_part(name, "CREATE VIEW")?,
-            kind if kind.is_function() => no_database_part(name, "CREATE FUNCTION")?,
-            _ => self.local(name)?,
-        }
-        let options = ModuleOptions {
-            quoted_identifier: self.state.options.quoted_identifier,
-            ansi_nulls: self.state.options.settings().ansi_nulls,
-        };
-        let schema = self.module_schema(kind, mode, name)?;
-        if mode != PutMode::Create {
-            self.check_alterable(kind, schema.as_deref(), name)?;
-        }
-        let text = &syntax::as_created(text);
-        self.check_schema_binding(kind, name, text)?;
-        let alters = mode != PutMode::Create && (kind.is_function() || kind == ModuleKind::View);
-        if let Some(old) =
-            alters.then(|| self.known_module(schema.as_deref(), name, kind)).flatten()
-        {
-            self.check_dependents("ALTER", name, &Bound::of(&old))?;
-        }
-        self.in_catalog(frame, |catalog, txn, scope| {
-            let schema = schema.as_deref();
-            if kind == ModuleKind::InlineFunction && mode != PutMode::Create {
-                let concerns = |p: &PredicateDef| calls(p, schema, &name.name);
-                catalog.check_policies(scope, "ALTER", &name.to_string(), concerns)?;
-            }
-            catalog.put_module(txn, scope, kind, mode, schema, &name.name, text, options)?;
-            Ok(())
-        })?;
-        if kind == ModuleKind::Procedure {
-            self.tell_missing(schema.as_deref(), &name.name, text);
-        }
-        Ok(())
-    }
-
-    fn known_module(
-        &self,
-        schema: Option<&str>,
-        name: &ObjectName,
-        kind: ModuleKind,
-    ) -> Option<Arc<ProcedureDef>> {
-        let scope = self.state.definitions();
-        self.state.database.catalog.module(scope, schema, &name.name, kind)
-    }
-
-    /// 2010: ALTER of a name that is an object's of another kind.
-    fn check_alterable(
-        &self,
-        kind: ModuleKind,
-        schema: Option<&str>,
-        name: &ObjectName,
-    ) -> Result<(), SqlError> {
-        let Some(found) = self.state.find_own(schema, &name.name) else { return Ok(()) };
-        let same = match &found {
-            ObjectRef::Table(_) => false,
-            ObjectRef::Procedure(module) => module.kind == kind,
-        };
-        if same || !self.may_change(&found, false) {
-            return Ok(());
-        }
-        let text =
-            format!("Cannot perform alter on '{name}' because it is an incompatible object type.");
-        Err(SqlError::new(2010, 16, text))
-    }
-
-    /// 2007 for each procedure that a new one calls and that is not there.
-    fn tell_missing(&mut self, schema: Option<&str>, module: &str, text: &str) {
-        let quoted_identifier = self.state.options.quoted_identifier;
-        let mut told: Vec<String> = Vec::new();
-        for mention in syntax::mentions(text, &syntax::LexOptions { quoted_identifier }) {
-            let name = ObjectName::from(&mention.name);
-            let is_call = mention.kind == syntax::MentionKind::Procedure;
-            let elsewhere = mention.name.server.is_some()
-                || name.database.is_some()
-                || self.state.stands_for(&name).is_some();
-            // Those of the system are there, or are looked for when they are called.
-            let start = name.name.get(..3).unwrap_or_default();
-            let system = start.eq_ignore_ascii_case("sp_") || start.eq_ignore_ascii_case("xp_");
-            if !is_call || elsewhere || system || name.name.starts_with('#') {
-                continue;
-            }
-            let written = name.schema.as_deref().or(schema);
-            let found = self.state.find_object(written, &name.name);
-            let dbo = || self.state.find_object(Some("dbo"), &name.name);
-            if found.or_else(|| name.schema.is_none().then(dbo).flatten()).is_some() {
-                continue;
-            }
-            let shown = name.to_string();
-            if told.iter().any(|known| catalog::same_name(known, &shown)) {
-                continue;
-            }
-            let text = format!(
-                "The module '{module}' depends on the missing object '{shown}'. The module will still be created; \
-                 however, it cannot run successfully until the object exists."
-            );
-            let message = SqlMessage::info(2007, mention.name.span.line, text);
-            self.sink.message(&SqlMessage { procedure: Some(module.to_owned()), ..message });
-            told.push(shown);
-        }
-    }
-
-    pub(crate) fn drop_module(
-        &mut self,
-        kind: ModuleKind,
-        name: &ObjectName,
-        frame: &mut [Value],
-    ) -> Result<(), SqlError> {
-        no_database_part(name, &format!("DROP {}", kind.word().to_uppercase()))?;
-        let schema = self.schema_of(name);
-        if let Some(found) = self.known_module(schema.as_deref(), name, kind) {
-            if !self.may_change(&ObjectRef::Procedure(found.clone()), true) {
-                return Err(cannot_drop(kind.word(), &name.to_string()));
-            }
-            self.check_native_drop(&found)?;
-            if kind.is_function() || matches!(kind, ModuleKind::View | ModuleKind::Sequence) {
-                self.check_dependents(drop_verb(kind), name, &Bound::of(&found))?;
-            }
-        }
-        self.in_catalog(frame, |catalog, txn, scope| {
-            let schema = schema.as_deref();
-            if kind == ModuleKind::InlineFunction {
-                let concerns = |p: &PredicateDef| calls(p, schema, &name.name);
-                catalog.check_policies(scope, "DROP FUNCTION", &name.to_string(), concerns)?;
-            }
-            Ok(catalog.drop_module(txn, scope, kind, schema, &name.name).map_err(|e| match e {
-                CatalogError::CannotDrop { kind, .. } => {
-                    CatalogError::CannotDrop { kind, name: name.to_string().into() }
-                }
-                other => other,
-            })?)
-        })
-    }
-
-    /// DROP FUNCTION of any kind; 3701.
-    fn drop_function(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {
-        let schema = self.schema_of(name);
-        let kind = match self.state.find_object(schema.as_deref(), &name.name) {
-            Some(ObjectRef::Procedure(module)) if module.kind.is_function() => module.kind,
-            _ => ModuleKind::ScalarFunction,
-        };
-        self.drop_module(kind, name, frame)
-    }
-
-    /// Each of the names is a drop of its own: one that fails does not keep the others.
-    fn drop_objects(&mut self, drop: &DropObjects, frame: &mut [Value]) -> Result<(), SqlError> {
-        let mut failed: Vec<SqlError> = Vec::new();
-        for name in &drop.names {
-            let parts = ObjectName::from(name);
-            if let Some(error) = self.another_kind(drop.kind, &parts) {
-                failed.push(error);
-                continue;
-            }
-            let result = match drop.kind {
-                DropKind::Database => {
-                    self.no_transaction("DROP DATABASE")?;
-                    self.drop_database(&parts.name)
-                }
-                DropKind::Table if is_temporary(&parts.name) => self.drop_private(&parts),
-                DropKind::Table => {
-                    self.local(&parts)?;
-                    self.drop_table(&parts, frame)
-                }
-                DropKind::Procedure if is_temporary(&parts.name) => {
-                    self.drop_own_procedure(&parts.name)
-                }
-                DropKind::Procedure => self.drop_module(ModuleKind::Procedure, &parts, frame),
-                DropKind::View => self.drop_module(ModuleKind::View, &parts, frame),
-                DropKind::Function => self.drop_function(&parts, frame),
-                DropKind::Sequence => self.drop_module(ModuleKind::Sequence, &parts, frame),
-                DropKind::Synonym => self.drop_module(ModuleKind::Synonym, &parts, frame),
-                DropKind::Trigger => self.drop_module(ModuleKind::Trigger, &parts, frame),
-                DropKind::DatabaseTrigger => {
-                    self.drop_ddl_trigger(TriggerScope::Database, &parts.name, frame)
-                }
-                DropKind::ServerTrigger => {
-                    self.drop_ddl_trigger(TriggerScope::Server, &parts.name, frame)
-                }
-                DropKind::SecurityPolicy => {
-                    self.drop_module(ModuleKind::SecurityPolicy, &parts, frame)
-                }
-                DropKind::Rule => self.drop_bindable(ModuleKind::Rule, &parts, frame),
-                DropKind::Default => self.drop_bindable(ModuleKind::Default, &parts, frame),
-                DropKind::Type => self.drop_type(&parts, frame),
-                DropKind::Index => self.drop_index(&parts, frame),
-            };
-            match result {
-                Err(error) if drop.if_exists && matches!(error.number, 218 | 3701) => {}
-                Err(error) if matches!(error.number, 3701 | 3705 | 3726 | 3729) => {
-                    failed.push(error)
-                }
-                other => other?,
-            }
-        }
-        let Some(last) = failed.pop() else { return Ok(()) };
-        let before =
-            failed.iter().map(|error| SqlMessage { line: error.line, ..error.to_message() });
-        let before = before.collect();
-        Err(last.with_ahead(before))
-    }
-
-    /// 3705: the name is that of an object of another kind, which another statement drops.
-    fn another_kind(&self, kind: DropKind, name: &ObjectName) -> Option<SqlError> {
-        let word = |kind: DropKind| {
-            Some(match kind {
-                DropKind::Table => "table",
-                DropKind::View => "view",
-                DropKind::Procedure => "procedure",
-                DropKind::Function => "function",
-                DropKind::Synonym => "synonym",
-                _ => return None,
-            })
-        };
-        let wanted = word(kind)?;
-        let schema = self.schema_of(name);
-        let found = self.state.find_own(schema.as_deref(), &name.name)?;
-        let is = match &found {
-            _ if name.database.is_some() || is_temporary(&name.name) => return None,
-            ObjectRef::Table(_) => "table",
-            ObjectRef::Procedure(module) => match module.kind {
-                kind @ (ModuleKind::View | ModuleKind::Procedure | ModuleKind::Synonym) => {
-                    kind.word()
-                }
-                kind if kind.is_function() => kind.word(),
-                _ => return None,
-            },
-        };
-        if is == wanted || !self.may_change(&found, true) {
-            return None;
-        }
-        let (wanted, other) = (wanted.to_uppercase(), is.to_uppercase());
-        let text = format!(
-            "Cannot use DROP {wanted} with '{name}' because '{name}' is a {is}. Use DROP {other}."
-        );
-        Some(SqlError::new(3705, 16, text))
-    }
-
-    fn drop_table(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {
-        let schema = self.schema_of(name);
-        if let Some(found) = self.state.find_object(schema.as_deref(), &name.name)
-            && !self.may_change(&found, true)
-        {
-            return Err(cannot_drop("table", &name.name));
-        }
-        let catalog = &self.state.database.catalog;
-        let scope = self.state.definitions();
-        if catalog
-            .table(scope, schema.as_deref(), &name.name)
-            .is_some_and(|table| table.is_memory())
-        {
-            self.no_memory_ddl()?;
-        }
-        if let Some(table) = catalog.table(scope, schema.as_deref(), &name.name) {
-            self.check_dependents("DROP TABLE", name, &Bound::of_table(&table))?;
-        }
-        self.in_catalog(frame, |catalog, txn, scope| {
-            if let Some(table) = catalog.table(Some(scope), schema.as_deref(), &name.name) {
-                let concerns = |p: &PredicateDef| p.table == table.object_id;
-                catalog.check_policies(scope, "DROP TABLE", &name.to_string(), concerns)?;
-            }
-            Ok(catalog.drop_table(txn, scope, schema.as_deref(), &name.name)?)
         })
     }
 
@@ -665,100 +366,6 @@ impl Commands<'_> {
         self.check_database(Permission::CreateTable)?;
         self.check_schema(&spec.schema)?;
         Ok(spec)
-    }
-
-    /// The schema of a module to create or alter, after the permissions; 262, 2760, 208.
-    fn module_schema(
-        &self,
-        kind: ModuleKind,
-        mode: PutMode,
-        name: &ObjectName,
-    ) -> Result<Option<String>, SqlError> {
-        let schema = name.schema.clone();
-        let schema = schema.or_else(|| self.state.default_schema().map(str::to_owned));
-        let scope = self.state.definitions();
-        let found = self.state.database.catalog.module(scope, schema.as_deref(), &name.name, kind);
-        match found.filter(|_| mode != PutMode::Create) {
-            Some(found) => {
-                if !self.may_change(&ObjectRef::Procedure(found), false) {
-                    return Err(SqlError::new(208, 16, format!("Invalid object name '{name}'.")));
-                }
-            }
-            None => {
-                self.check_database(match kind {
-                    ModuleKind::Procedure => Permission::CreateProcedure,
-                    ModuleKind::TableType | ModuleKind::AliasType => Permission::CreateType,
-                    // With its table's: see `create_trigger`.
-                    ModuleKind::Trigger
-                    | ModuleKind::DatabaseTrigger
-                    | ModuleKind::ServerTrigger => return Ok(schema),
-                    // ALTER of the schema is asked for.
-                    ModuleKind::Sequence
-                    | ModuleKind::Synonym
-                    | ModuleKind::SecurityPolicy
-                    | ModuleKind::PartitionFunction
-                    | ModuleKind::PartitionScheme => {
-                        self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
-                        return Ok(schema);
-                    }
-                    ModuleKind::Rule => Permission::CreateRule,
-                    ModuleKind::Default => Permission::CreateDefault,
-                    ModuleKind::View => Permission::CreateView,
-                    ModuleKind::ScalarFunction
-                    | ModuleKind::InlineFunction
-                    | ModuleKind::TableFunction => Permission::CreateFunction,
-                })?;
-                self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
-            }
-        }
-        Ok(schema)
-    }
-
-    /// A new database belongs to the login that made it.
-    fn own_database(&mut self, name: &str) -> Result<(), SqlError> {
-        let access = self.state.identity.access().clone();
-        let login = access.login().filter(|login| *login != security::SA_ID);
-        let sid = login.and_then(|login| access.server().principals.get(&login)?.sid.clone());
-        let (Some(sid), Some(open)) = (sid, self.host.database(name)) else { return Ok(()) };
-        open.catalog.set_owner(&sid)?;
-        Ok(())
-    }
-
-    fn drop_database(&mut self, name: &str) -> Result<(), SqlError> {
-        if !self.may_drop_database(name) {
-            return Err(SqlError::new(
-                3701,
-                11,
-                format!(
-                    "Cannot drop the database '{name}', because it does not exist or you do not have permission."
-                ),
-            ));
-        }
-        if name.eq_ignore_ascii_case(&self.state.database.name) {
-            return Err(SqlError::new(
-                3702,
-                16,
-                format!("Cannot drop database \"{name}\" because it is currently in use."),
-            )
-            .with_state(3));
-        }
-        self.host.drop_database(name)
-    }
-
-    /// CONTROL of the database, or ALTER ANY DATABASE.
-    fn may_drop_database(&mut self, name: &str) -> bool {
-        if self.may_on_server(Permission::AlterAnyDatabase) {
-            return true;
-        }
-        let access = self.state.identity.access().clone();
-        let Some(login) = access.login() else { return false };
-        let Some(open) = self.host.database(name) else { return false };
-        let directory = open.catalog.directory(None);
-        let Some(user) = security::user_of(access.server(), login, &directory) else {
-            return false;
-        };
-        let there = Access::new(access.server().clone(), Some(login), directory, user);
-        there.allows(Permission::Control, Target::Database)
     }
 
     /// TRUNCATE TABLE.
@@ -843,27 +450,7 @@ fn change_table(
     dml::carry_out(&altered, &[], cx)
 }
 
-/// 166: a name of three parts where two are allowed.
 /// Why a table could not be made, 1750 after what is about its keys and indexes.
 fn unmade(error: CatalogError) -> SqlError {
     SqlError::from(error).of_constraints()
-}
-
-fn no_database_part(name: &ObjectName, what: &str) -> Result<(), SqlError> {
-    if name.database.is_none() {
-        return Ok(());
-    }
-    let text = format!(
-        "'{what}' does not allow specifying the database name as a prefix to the object name."
-    );
-    Err(SqlError::new(166, 15, text))
-}
-
-/// DROP of what others may be bound to.
-fn drop_verb(kind: ModuleKind) -> &'static str {
-    match kind {
-        ModuleKind::View => "DROP VIEW",
-        ModuleKind::Sequence => "DROP SEQUENCE",
-        _ => "DROP FUNCTION",
-    }
 }

@@ -145,12 +145,9 @@ impl Commands<'_> {
                     true => self.truncate(table, frame),
                     false => self.truncate_partitions(table, partitions, frame),
                 };
-                truncated.map_err(|mut error| {
-                    if error.number == 4712 {
-                        let own = format!("'{}'", table.name);
-                        error.text = error.text.replacen(&own, &format!("'{shown}'"), 1);
-                    }
-                    error
+                truncated.map_err(|error| match error.number {
+                    4712 => error.naming(&format!("'{}'", table.name), &format!("'{shown}'")),
+                    _ => error,
                 })?;
             }
             StmtKind::Dbcc { name, args, options } => {

@@ -168,6 +168,12 @@ impl SqlError {
         self
     }
 
+    /// The same with a name in its text as the statement has it, in the place of the catalog's own.
+    pub fn naming(mut self, own: &str, shown: &str) -> SqlError {
+        self.text = self.text.replacen(own, shown, 1);
+        self
+    }
+
     /// The same of a definition with constraints.
     pub fn of_constraints(mut self) -> SqlError {
         if matches!(self.number, 1505 | 1902 | 1904 | 1908 | 1909 | 1911 | 1919) {
