@@ -424,6 +424,13 @@ pub fn trim_blanks(text: &str) -> &str {
     text.trim_end_matches(' ')
 }
 
+/// The same of a text of ASCII, as bytes.
+#[inline]
+pub fn trim_blank_bytes(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|b| *b != b' ').map_or(0, |at| at + 1);
+    &text[..end]
+}
+
 /// Case-insensitive, accent-sensitive comparison; trailing blanks ignored.
 #[inline]
 pub fn compare_text(a: &str, b: &str) -> Ordering {
@@ -482,12 +489,11 @@ const SHORT_BYTES: usize = 8192;
 /// What [`sort_key_into`] appends for a text of ASCII; false, and nothing appended, for others, and for long ones.
 #[inline]
 pub fn ascii_sort_key_into(text: &[u8], out: &mut Vec<u8>) -> bool {
-    let end = text.iter().rposition(|b| *b != b' ').map_or(0, |at| at + 1);
-    let text = &text[..end];
-    if end > SHORT_BYTES || !text.is_ascii() {
+    let text = trim_blank_bytes(text);
+    if text.len() > SHORT_BYTES || !text.is_ascii() {
         return false;
     }
-    out.reserve(end + 1);
+    out.reserve(text.len() + 1);
     out.extend(text.iter().map(|b| WEIGHTS[*b as usize]));
     out.push(0);
     true

@@ -1,8 +1,8 @@
 //! A sort during which others go first, and which ends early when its task is told to stop.
 //!
-//! Promise: stable. Between two pauses lies the work of a run of [`RUN`] at most, and within that the order itself is
-//! asked in steps that let others go first when the quantum is over; so a sort of millions neither keeps a scheduler nor outlives a KILL.
-//! Runs are sorted by std's sort and merged in pairs; one run alone is std's sort.
+//! Promise: stable. Between two looks whether to stop lies the work of a run of [`RUN`] at most, and within that the order
+//! itself is asked in steps that let others go first when the quantum is over; so a sort of millions neither keeps a
+//! scheduler nor outlives a KILL. Runs are sorted by std's sort and merged in pairs; one run alone is std's sort.
 
 use super::breath::{Breath, Stopped, breathe};
 use std::cmp::Ordering;

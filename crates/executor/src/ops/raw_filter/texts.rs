@@ -5,6 +5,7 @@
 //! from lower case, compares ASCII letters so.
 
 use types::Value;
+use types::collation::trim_blank_bytes;
 
 /// See the file's first lines.
 pub(super) struct Texts {
@@ -31,7 +32,7 @@ impl Texts {
 
     /// One more, of ASCII alone.
     pub fn push(&mut self, text: &str, value: &Value) {
-        let bytes = without_blanks(text.as_bytes()).to_vec();
+        let bytes = trim_blank_bytes(text.as_bytes()).to_vec();
         self.list.push(Text { head: head(&bytes), bytes, value: value.clone() });
     }
 
@@ -43,7 +44,7 @@ impl Texts {
     }
 
     fn is(&self, known: &Text, text: &[u8]) -> bool {
-        let text = without_blanks(text);
+        let text = trim_blank_bytes(text);
         match self.any_case {
             true => text.eq_ignore_ascii_case(&known.bytes),
             false => text == known.bytes,
@@ -54,11 +55,6 @@ impl Texts {
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         self.list.iter().map(|known| &known.value)
     }
-}
-
-fn without_blanks(text: &[u8]) -> &[u8] {
-    let end = text.iter().rposition(|b| *b != b' ').map_or(0, |at| at + 1);
-    &text[..end]
 }
 
 /// The first eight bytes, with blanks where there are fewer.
