@@ -13,6 +13,7 @@ use ir::*;
 use syntax::ast;
 use types::{DatePart, Len, SqlType, Value};
 
+pub(crate) use arguments::constant_i64;
 use arguments::no_negative_length;
 
 use crate::coerce::{length, var_type};
@@ -610,16 +611,6 @@ impl Binder<'_> {
             }
             _ => return Err(self.no_such_function(f, line)),
         })
-    }
-}
-
-/// The value of a whole-number constant, seen through conversions.
-pub(crate) fn constant_i64(e: &Expr) -> Option<i64> {
-    match &e.kind {
-        ExprKind::Const(v) => v.as_i64(),
-        ExprKind::Cast { input, .. } => constant_i64(input),
-        ExprKind::Neg(input) => constant_i64(input).and_then(i64::checked_neg),
-        _ => None,
     }
 }
 

@@ -3,7 +3,6 @@
 use ir::*;
 use types::SqlType;
 
-use super::{FLOAT, INT, constant_i64};
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 
@@ -11,11 +10,11 @@ impl Binder<'_> {
     /// A numeric argument: texts become float, small integers int.
     pub(super) fn number(&self, e: Expr, name: &str, line: u32) -> Result<Expr> {
         let to = match e.ty {
-            SqlType::TinyInt | SqlType::SmallInt => INT,
-            SqlType::Bit | SqlType::Real => FLOAT,
+            SqlType::TinyInt | SqlType::SmallInt => SqlType::Int,
+            SqlType::Bit | SqlType::Real => SqlType::Float,
             SqlType::SmallMoney => SqlType::Money,
-            ty if ty.is_character() => FLOAT,
-            ty if ty.is_binary() => INT,
+            ty if ty.is_character() => SqlType::Float,
+            ty if ty.is_binary() => SqlType::Int,
             ty if ty.is_numeric() => ty,
             ty => {
                 return Err(BindError::new(
@@ -94,6 +93,16 @@ impl Binder<'_> {
         }
         let columns = tables.iter().flat_map(|t| &t.columns);
         Ok(columns.filter(|c| !self.hidden.contains(&c.id)).map(|c| self.column_value(c)).collect())
+    }
+}
+
+/// The value of a whole-number constant, seen through conversions.
+pub(crate) fn constant_i64(e: &Expr) -> Option<i64> {
+    match &e.kind {
+        ExprKind::Const(v) => v.as_i64(),
+        ExprKind::Cast { input, .. } => constant_i64(input),
+        ExprKind::Neg(input) => constant_i64(input).and_then(i64::checked_neg),
+        _ => None,
     }
 }
 
