@@ -8,7 +8,7 @@ use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::{Binder, Clause, Place};
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// A call of an aggregate: its argument is bound here, its value becomes a column of the

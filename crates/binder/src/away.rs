@@ -14,7 +14,7 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::{Away, Binder};
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// The statement changes a table of that database, if of another one.
@@ -62,7 +62,7 @@ impl Binder<'_> {
 
     /// A statement that makes a table in another database: SELECT INTO.
     pub fn makes_in(&mut self, name: &ObjectName) {
-        if !crate::names::is_private(&name.name) {
+        if !semantics::names::is_private(&name.name) {
             let database = self.elsewhere(name).map(Arc::from);
             self.goes_to(database);
         }

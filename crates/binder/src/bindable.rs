@@ -11,14 +11,14 @@ use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::{Binder, Scope};
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 /// What the variable of a rule is taken for as long as it is bound to nothing.
 const ANY: SqlType = SqlType::NVarChar(Len::N(4000));
 
 /// The definition that a binding brings along.
 fn definition(binding: &Binding) -> Result<ast::CreateBindable> {
-    match crate::kept::statement(&binding.text, binding.quoted_identifier) {
+    match semantics::kept::statement(&binding.text, binding.quoted_identifier) {
         Some(ast::StatementKind::CreateBindable(create)) => Ok(*create),
         _ => Err(BindError::unsupported("a rule or default that cannot be read", 1)),
     }

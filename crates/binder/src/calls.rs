@@ -5,9 +5,9 @@ use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::Binder;
-use crate::error::{BindError, Result};
 use crate::select::Assigned;
-use crate::tree::into_of;
+use semantics::tree::into_of;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// SELECT as a statement: to the client, into variables, into a new table.
@@ -28,7 +28,8 @@ impl Binder<'_> {
             crate::serialize::for_client(&mut bound);
         }
         for column in &mut bound.output {
-            column.nullable = column.nullable || crate::told::may_be_null(&bound.rel, column.id);
+            column.nullable =
+                column.nullable || semantics::told::may_be_null(&bound.rel, column.id);
         }
         let target = match (assigned, into_of(&query.body)) {
             (Assigned::Vars(vars), None) => SelectTarget::Vars(vars),
@@ -355,8 +356,10 @@ fn mentions_aggregate(e: &ast::Expr) -> bool {
         K::Function(f) => {
             f.over.is_some()
                 || (f.name.schema.is_none()
-                    && crate::functions::aggregate_func(&f.name.name.value.to_ascii_uppercase())
-                        .is_some())
+                    && semantics::signatures::aggregate_func(
+                        &f.name.name.value.to_ascii_uppercase(),
+                    )
+                    .is_some())
                 || f.args.iter().any(mentions_aggregate)
         }
         K::Unary { expr, .. } | K::IsNull { expr, .. } | K::Collate { expr, .. } => {

@@ -12,8 +12,8 @@ use types::{ArithOp, Len, SqlType, TypeError, arith};
 
 use crate::coerce::empty_for_null;
 use crate::context::Binder;
-use crate::error::{BindError, Result};
 use crate::expr::arith_op;
+use semantics::{BindError, Result};
 
 /// So many operands that are not texts make one part of a run ([`ExprKind::Steps`]); each makes the part one higher.
 const PART: usize = 16;

@@ -4,7 +4,7 @@ use ir::*;
 use types::{Len, SqlType, TypeError, Value, arith, convert};
 
 use crate::context::Binder;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// `expr` as a value of type `to`; 206, 257, 529 when there is no way.

@@ -14,9 +14,9 @@ use types::collation::{CodePage, Collation, Rule};
 use types::{SqlType, Value};
 
 use crate::context::Binder;
-use crate::error::{BindError, Result};
 use crate::functions::call;
 use crate::notes::Label;
+use semantics::{BindError, Result};
 
 impl Label {
     fn implicit(collation: Collation) -> Label {

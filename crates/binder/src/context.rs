@@ -8,9 +8,9 @@ use ir::*;
 use syntax::ast;
 use types::SqlType;
 
-use crate::error::{BindError, Result};
-use crate::names::{Names, is_private};
 use crate::notes::{Base, Collated, MAXRECURSION, Moments, Recursion, Sources};
+use semantics::names::{Names, is_private};
+use semantics::{BindError, Result};
 
 pub(crate) use crate::scope::*;
 
@@ -172,7 +172,7 @@ pub(crate) struct Binder<'a> {
     /// The rows of the views WITH CHECK OPTION that were bound so far.
     pub checked: Vec<Rel>,
     /// What is around the expression being bound.
-    pub placing: crate::placing::Placing,
+    pub placing: semantics::placing::Placing,
     /// Of an INSERT whose FROM is a change: what is being bound.
     pub nested: Nested,
     /// The statement changes rows of another database.

@@ -5,8 +5,8 @@ use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
 use crate::updatable::{LOCATOR, carry, reach};
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// The cursor that a statement names; 137-like 16950 is the run's, a variable that is none 137.

@@ -3,11 +3,9 @@
 //! checks and references in `constraints.rs`.
 
 mod alter;
-mod columnstore;
 mod constraints;
 mod filter;
 mod index;
-mod spatial;
 mod temporal;
 
 use catalog::{
@@ -19,9 +17,10 @@ use syntax::ast;
 use types::{SqlType, Value};
 
 use crate::context::Binder;
-use crate::error::{BindError, Result};
-use crate::names::{AliasType, is_private, is_temporary};
-use crate::type_names::named_type;
+use semantics::names::{AliasType, is_private, is_temporary};
+use semantics::tree::space;
+use semantics::type_names::named_type;
+use semantics::{BindError, Result};
 use temporal::Versioning;
 
 /// What a table definition comes to.
@@ -42,14 +41,6 @@ struct Parts {
     in_memory: bool,
     /// An alias type among the columns' that has a rule or default bound, and which of both.
     bound_type: Option<(String, &'static str)>,
-}
-
-/// Where something is to lie, in the catalog's terms.
-fn space(on: &ast::DataSpace) -> catalog::SpaceSpec {
-    catalog::SpaceSpec {
-        name: on.name.value.as_str().into(),
-        columns: on.columns.iter().map(|c| c.value.as_str().into()).collect(),
-    }
 }
 
 /// `DEFAULT text FOR column`.
@@ -192,7 +183,7 @@ impl Binder<'_> {
                 return Err(BindError::new(155, 15, option.span.line, text));
             }
         }
-        let in_memory = crate::type_names::asks_for_memory(create);
+        let in_memory = semantics::type_names::asks_for_memory(create);
         // Named like a variable, for what it may contain is what a variable may.
         let parts = Parts { in_memory, ..Parts::default() };
         let spec = self.variable_spec(definition, text, "@type", parts)?;
@@ -219,7 +210,7 @@ impl Binder<'_> {
         definition: &ast::TableDefinition,
         text: &str,
     ) -> Result<TableSpec> {
-        let in_memory = crate::type_names::asks_for_memory(create);
+        let in_memory = semantics::type_names::asks_for_memory(create);
         let mut parts = Parts { in_memory, ..Parts::default() };
         self.definition(definition, text, "type", &mut parts)?;
         self.settle("type", None, &mut parts)?;

@@ -9,8 +9,8 @@ use catalog::{ModuleKind, ProcedureDef};
 use ir::*;
 use syntax::ast;
 
-use crate::kept;
-use crate::names::Names;
+use semantics::kept;
+use semantics::names::Names;
 
 /// Functions that call each other go no deeper, as when they run.
 const DEPTH_MAX: u32 = 32;

@@ -8,10 +8,10 @@ use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::hints;
 use crate::target::ChangeSource;
 use crate::updatable::{InsertThrough, Mapped};
+use semantics::hints;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// `database.schema.table`
@@ -86,7 +86,7 @@ impl Binder<'_> {
 
     pub fn insert(&mut self, insert: &ast::Insert) -> Result<Insert> {
         let over = match &insert.source {
-            ast::InsertSource::Query(query) => crate::tree::over_change(query),
+            ast::InsertSource::Query(query) => semantics::tree::over_change(query),
             _ => None,
         };
         if let Some(over) = &over {

@@ -7,8 +7,8 @@ use types::{Decimal, Len, SqlType, Value};
 
 use crate::coerce::cast;
 use crate::context::Binder;
-use crate::error::{BindError, Result};
-use crate::type_names::system_type;
+use semantics::type_names::system_type;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// A value.

@@ -6,9 +6,9 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::names::LostSynonym;
-use crate::tree::names_in;
+use semantics::names::LostSynonym;
+use semantics::tree::names_in;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// The whole FROM clause; one row of nothing when empty.
@@ -121,7 +121,7 @@ impl Binder<'_> {
             }
             ast::TableRef::Join { kind, hint, left, right, on } => {
                 if let Some(method) = hint {
-                    crate::hints::join_method(&method.value, &mut self.plan_hints);
+                    semantics::hints::join_method(&method.value, &mut self.plan_hints);
                 }
                 self.join(*kind, left, right, on)
             }
@@ -361,7 +361,7 @@ impl Binder<'_> {
         alias: Option<&ast::Ident>,
         hints: &[ast::TableHint],
     ) -> Result<(Get, ScopeTable)> {
-        let hints = crate::hints::hints_for(hints, Some(&table))?;
+        let hints = semantics::hints::hints_for(hints, Some(&table))?;
         let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
         self.note_columns(&table, &columns);
         self.note_base(&table, &columns);
@@ -474,7 +474,7 @@ impl Binder<'_> {
             .map(|(e, ty)| {
                 // DEFAULT stands for NULL in all of them.
                 let bound = match &e.kind {
-                    _ if crate::tree::is_default(e) => Expr::constant(types::Value::Null, ty),
+                    _ if semantics::tree::is_default(e) => Expr::constant(types::Value::Null, ty),
                     _ => self.expr(e)?,
                 };
                 self.coerce(bound, ty, CastMode::Implicit)
@@ -559,7 +559,7 @@ impl Binder<'_> {
 
     /// 156: a query that is part of something makes no table.
     pub fn check_no_into(&self, query: &ast::Query) -> Result<()> {
-        match crate::tree::into_of(&query.body) {
+        match semantics::tree::into_of(&query.body) {
             None => Ok(()),
             Some(into) => {
                 let line = into.table.span.line.max(1);

@@ -6,8 +6,6 @@
 mod arguments;
 mod dates;
 mod forms;
-mod refused;
-mod table;
 
 use ir::*;
 use syntax::ast;
@@ -18,18 +16,15 @@ use arguments::no_negative_length;
 
 use crate::coerce::{length, var_type};
 use crate::context::Binder;
-use crate::error::{BindError, Result};
+use semantics::signatures::{self, aggregate_func};
+use semantics::{BindError, Result, refused};
 
 pub(crate) use forms::{is_json, type_of_text};
-pub(crate) use table::aggregate_func;
 
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));
-const SID: SqlType = SqlType::VarBinary(Len::N(85));
 const FLOAT: SqlType = SqlType::Float;
 const INT: SqlType = SqlType::Int;
 const BIGINT: SqlType = SqlType::BigInt;
-const NUMERIC38: SqlType = SqlType::numeric(38, 0);
-const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
 impl Binder<'_> {
     /// A call: aggregate, window function, rewritten form, or scalar function. The forms stay out of line, so that calls
@@ -86,7 +81,7 @@ impl Binder<'_> {
         // They are objects of sys; early versions had them in master's dbo.
         let name = format!("SYS.{}", f.name.name.value.to_ascii_uppercase());
         let is_system = f.name.schema.as_ref().is_some_and(|s| s.is("sys") || s.is("dbo"));
-        if is_system && table::fixed(&name).is_some() {
+        if is_system && signatures::fixed(&name).is_some() {
             return self.scalar(f, &name, line);
         }
         let found = self.method_of_column(f, line)?;
@@ -231,7 +226,7 @@ impl Binder<'_> {
 
     fn scalar(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
         if self.in_function && matches!(name, "NEWID" | "NEWSEQUENTIALID" | "RAND") {
-            return Err(crate::effects::side_effect(&name.to_ascii_lowercase(), line));
+            return Err(semantics::effects::side_effect(&name.to_ascii_lowercase(), line));
         }
         if name == "NEWSEQUENTIALID" && !self.in_default {
             let text = "The newsequentialid() built-in function can only be used in a DEFAULT expression for a column of \
@@ -302,7 +297,7 @@ impl Binder<'_> {
             return Ok(found);
         }
         // Fixed signatures first: arity, argument types, result.
-        if let Some((func, min, params, ty)) = table::fixed(name) {
+        if let Some((func, min, params, ty)) = signatures::fixed(name) {
             check(min, params.len())?;
             let mut out = Vec::with_capacity(n);
             for (arg, to) in args.into_iter().zip(params) {

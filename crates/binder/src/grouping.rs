@@ -7,7 +7,7 @@ use syntax::ast;
 use types::SqlType;
 
 use crate::context::{Binder, Clause, Scope};
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 /// Rewrites expressions above a grouping: grouped expressions become its columns, and no other
 /// column of FROM may remain (8120, 8121, 8127).

@@ -9,10 +9,6 @@
 //! 1952, 1962, 1963, 1976, 1985, 1990, 8660 to 8662, 8668, 10100 to 10144, 10610. Source: SQL Server's documentation,
 //! "Create indexed views", and the texts of these messages.
 
-mod expressions;
-mod grouping;
-mod refusing;
-
 use std::sync::Arc;
 
 use catalog::{ColumnSpec, IndexSpec, ProcedureDef, TableDef};
@@ -23,14 +19,12 @@ use types::SqlType;
 
 use crate::context::*;
 use crate::deterministic::is_deterministic_function;
-use crate::error::{BindError, Result};
-use crate::kept;
-use crate::names::Names;
-use expressions::check_bound;
-use grouping::{check_aggregates, check_grouping, check_key};
-use refusing::{Refusing, UserFunction};
-
-pub(crate) use grouping::view_parts;
+use semantics::indexed_view::{
+    Refusing, UserFunction, check_aggregates, check_bound, check_grouping, check_key, view_parts,
+};
+use semantics::kept;
+use semantics::names::Names;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// The first index of a view, which must be unique and clustered. See the file's first lines.
@@ -221,7 +215,7 @@ struct Indexable {
 
 /// 1939.
 fn check_bound_view(view: &ProcedureDef, of: &Refusing<'_>) -> Result<()> {
-    if crate::has_option(view, "SCHEMABINDING") {
+    if semantics::native::has_option(view, "SCHEMABINDING") {
         return Ok(());
     }
     let why = "because the view is not schema bound.";

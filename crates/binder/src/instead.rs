@@ -14,10 +14,10 @@ use syntax::ast;
 use types::Value;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::kept;
-use crate::names::Names;
 use crate::updatable::LOCATOR;
+use semantics::kept;
+use semantics::names::Names;
+use semantics::{BindError, Result};
 
 /// A view as the target of a change, and what runs instead.
 pub(crate) struct Instead {

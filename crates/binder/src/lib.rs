@@ -27,27 +27,19 @@ mod cursor;
 mod define;
 mod deterministic;
 mod dml;
-mod effects;
-mod error;
 mod expr;
 mod from;
 mod functions;
 mod grouping;
-pub mod hints;
 mod indexed_view;
 mod instead;
-mod kept;
-mod literals;
 mod merge;
 mod methods;
-mod names;
-mod native;
 mod nested;
 mod notes;
 mod output;
 mod partition;
 mod pivot;
-mod placing;
 mod policy;
 mod properties;
 mod recursive;
@@ -64,11 +56,8 @@ mod sets;
 mod shape;
 mod statements;
 mod target;
-mod told;
 mod tracking;
-mod tree;
 mod trigger;
-mod type_names;
 mod updatable;
 mod versions;
 mod view;
@@ -78,22 +67,18 @@ mod window;
 mod xml;
 
 pub use deterministic::is_deterministic_function;
-pub use error::BindError;
 pub use expr::constant;
-pub use names::{AliasType, LostSynonym, Names};
-pub use native::{
-    NATIVE, check_trigger_body, has_option, is_classifier, is_native, native_references,
-    text_has_option,
-};
 pub use notes::Source;
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
+pub use semantics::BindError;
+pub use semantics::names::{AliasType, LostSynonym, Names};
 pub use trigger::fires_of;
-pub use type_names::{alias_of, is_memory_optimized};
 pub use view_change::view_change;
 
 use std::sync::Arc;
 
 use ir::{Expr, Program, Stmt};
+use semantics::{native, type_names};
 use statements::ProgramBinder;
 use syntax::ast;
 use types::{Len, SqlType};

@@ -13,9 +13,9 @@ use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
 use crate::target::find_get;
 use crate::updatable::Mapped;
+use semantics::{BindError, Result};
 
 /// What the source is joined with.
 struct MergeTarget {
@@ -188,7 +188,7 @@ impl Binder<'_> {
         };
         let scope = source.tables[0].clone();
         let hints = match &merge.target {
-            ast::Target::Table { hints, .. } => crate::hints::target_hints(hints)?,
+            ast::Target::Table { hints, .. } => semantics::hints::target_hints(hints)?,
             ast::Target::Variable(_) => TableHints::default(),
         };
         let mut written: Vec<String> = Vec::new();

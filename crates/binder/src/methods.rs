@@ -11,7 +11,7 @@ use types::clr::{self, ASSEMBLY, Kind, MethodId};
 use types::{ClrType, Len, SqlType};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 /// What a method is asked of.
 pub(crate) struct Receiver {

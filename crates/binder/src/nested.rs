@@ -12,8 +12,8 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::tree::OverChange;
+use semantics::tree::OverChange;
+use semantics::{BindError, Result};
 
 const WHEN_NESTED: &str =
     "when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement";

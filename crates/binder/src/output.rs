@@ -5,8 +5,8 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
 use crate::updatable::Mapped;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// OUTPUT: `inserted` and `deleted` as tables, with the names of the target where it is no table, and what else the

@@ -9,8 +9,8 @@ use syntax::ast;
 use types::SqlType;
 
 use crate::context::Binder;
-use crate::error::{BindError, Result};
-use crate::type_names::system_type;
+use semantics::type_names::system_type;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// CREATE, ALTER and DROP of partition functions and schemes: 7703, 7704, 7705.

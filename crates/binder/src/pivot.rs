@@ -11,8 +11,8 @@ use std::collections::HashSet;
 use ir::*;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::functions::aggregate_func;
+use semantics::signatures::aggregate_func;
+use semantics::{BindError, Result};
 
 /// sysname.
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));

@@ -15,7 +15,7 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// The predicates on a table, where any are to be heeded.
@@ -121,7 +121,7 @@ impl Binder<'_> {
         for change in &policy.changes {
             let line = change.table.span.line.max(1);
             let wanted = ObjectName::from(&change.table);
-            if crate::names::is_temporary(&wanted.name) {
+            if semantics::names::is_temporary(&wanted.name) {
                 let text = "Security predicates are not allowed on temporary objects. Object names that begin with \
                             '#' denote temporary objects.";
                 return Err(BindError::new(33269, 16, line, text));

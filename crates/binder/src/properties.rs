@@ -7,8 +7,8 @@ use ir::*;
 use types::{Len, SqlType, Value};
 
 use crate::context::Binder;
-use crate::error::{BindError, Result};
 use crate::functions::{arity, call};
+use semantics::{BindError, Result};
 
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));
 const INT: SqlType = SqlType::Int;

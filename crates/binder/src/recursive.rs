@@ -10,9 +10,9 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
 use crate::notes::Recursion;
-use crate::tree::names_in;
+use semantics::tree::names_in;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// A reference in FROM to the expression being defined: 253, 465.

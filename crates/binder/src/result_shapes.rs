@@ -7,8 +7,8 @@ use syntax::ast;
 use types::SqlType;
 
 use crate::context::Binder;
-use crate::error::{BindError, Result};
-use crate::kept;
+use semantics::kept;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// The columns of each: 208 and 2715 for an object or a type that is not there.

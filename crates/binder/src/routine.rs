@@ -12,12 +12,12 @@ use syntax::ast;
 use types::SqlType;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::kept;
-use crate::names::Names;
 use crate::statements::ProgramBinder;
-use crate::tree::is_default;
 use crate::view::{not_of_temporary, unnamed};
+use semantics::kept;
+use semantics::names::Names;
+use semantics::tree::is_default;
+use semantics::{BindError, Result};
 
 /// What RETURN leads to in the body of a function.
 #[derive(Debug, Clone, Copy)]
@@ -254,7 +254,7 @@ impl Binder<'_> {
                 ));
             }
             if p.not_null {
-                return Err(crate::native::not_null_outside(p.name.span.line.max(1)));
+                return Err(semantics::native::not_null_outside(p.name.span.line.max(1)));
             }
             let ty = self.declared_type(&p.ty).map_err(|e| {
                 let (schema, name) = (p.ty.schema.as_ref(), p.ty.name.clone());
@@ -303,8 +303,8 @@ pub(crate) fn check_function(
     b: &mut Binder<'_>,
 ) -> Result<()> {
     let line = create.name.span.line.max(1);
-    crate::native::check_function(create, names)?;
-    if crate::names::is_temporary(&create.name.name.value) {
+    semantics::native::check_function(create, names)?;
+    if semantics::names::is_temporary(&create.name.name.value) {
         return Err(BindError::new(
             1062,
             15,
@@ -345,7 +345,8 @@ pub(crate) fn bind_function(
     names: &dyn Names,
 ) -> Result<Program> {
     let line = create.name.span.line.max(1);
-    let (body, atomic) = crate::native::block(&create.options, create.returns.statements(), line)?;
+    let (body, atomic) =
+        semantics::native::block(&create.options, create.returns.statements(), line)?;
     let native = atomic.is_some();
     let mut binder = ProgramBinder::new(names, text, false).of_module(schema).atomic(atomic);
     let params = binder.parameters(&create.parameters)?;
@@ -372,7 +373,7 @@ pub(crate) fn bind_function(
         )
         .with_state(2));
     }
-    body.iter().try_for_each(|s| crate::effects::check(s, native))?;
+    body.iter().try_for_each(|s| semantics::effects::check(s, native))?;
     binder.returning = Some(returning);
     let mut program = binder.program(params, body)?;
     if let Some(ProgramResult::Scalar { strict, .. }) = &mut program.result {

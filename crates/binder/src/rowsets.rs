@@ -7,8 +7,8 @@ use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
 use crate::functions::constant_i64;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// A file as one row of one column, BulkColumn.

@@ -12,8 +12,8 @@ use syntax::ast;
 use types::{Collation, SqlType};
 
 use crate::context::{Binder, Frame, Scope, ScopeColumn, ScopeTable};
-use crate::error::{BindError, Result};
-use crate::names::Names;
+use semantics::names::Names;
+use semantics::{BindError, Result};
 
 /// The expressions of a table's definition, over the slots of a row of all its columns.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 /// A number that an expression of constants stands for.
 #[derive(Clone, Copy)]

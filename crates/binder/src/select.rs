@@ -8,8 +8,8 @@ use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
 use crate::grouping::{AggScope, Groups};
+use semantics::{BindError, Result};
 
 /// A select list in progress.
 pub(crate) struct Item {
@@ -705,7 +705,7 @@ impl Binder<'_> {
                     keys.push(Key::Item(i - 1, item.descending));
                     continue;
                 }
-                _ if crate::literals::is_constant(&item.expr) => {
+                _ if semantics::literals::is_constant(&item.expr) => {
                     return Err(BindError::new(
                         408,
                         16,

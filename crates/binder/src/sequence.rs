@@ -7,8 +7,8 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::placing::Placing;
+use semantics::placing::Placing;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// Binds a query's parts.

@@ -3,8 +3,6 @@
 //! Errors: 13600 to 13620 for JSON, 6809 and 6850 to 6852 for XML. Sources: SQL documentation, "FOR JSON", "FOR XML",
 //! "Columns with a name / without a name" (FOR XML PATH), OPENJSON.
 
-mod explicit;
-
 use std::sync::Arc;
 
 use ir::*;
@@ -12,9 +10,10 @@ use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
 use crate::functions::is_json;
-use crate::type_names::system_type;
+use semantics::type_names::system_type;
+use semantics::xml_names::{first_wrong, xml_name};
+use semantics::{BindError, Result, for_xml_explicit};
 
 const LONG_TEXT: SqlType = SqlType::NVarChar(Len::Max);
 
@@ -87,7 +86,7 @@ impl Binder<'_> {
         none_of_the_clr(&query.output, clause.xml, line)?;
         let explicit = clause.mode == ast::ForMode::Explicit;
         if explicit {
-            explicit::shape(&mut spec, &query.output, &clause.namespaces, line)?;
+            for_xml_explicit::shape(&mut spec, &query.output, &clause.namespaces, line)?;
         }
         for column in query.output.iter().filter(|_| !explicit) {
             let name = column.name.as_deref().unwrap_or("");
@@ -447,42 +446,6 @@ fn xml_path(column: &mut SerialColumn, name: &str, line: u32) -> Result<()> {
 fn instruction(name: &str) -> Option<&str> {
     let target = name.strip_prefix("processing-instruction(")?.strip_suffix(')')?.trim();
     first_wrong(target).is_none().then_some(target)
-}
-
-fn is_name_start(c: char) -> bool {
-    c.is_alphabetic() || c == '_'
-}
-
-fn is_name_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':')
-}
-
-/// The first character that an XML name may not have there.
-fn first_wrong(name: &str) -> Option<char> {
-    match name.chars().next() {
-        None => Some(' '),
-        Some(c) if !is_name_start(c) => Some(c),
-        _ => name.chars().find(|c| !is_name_char(*c)),
-    }
-}
-
-/// A name as RAW and AUTO write it: what XML does not allow becomes `_x0020_`. The colon behind a declared prefix stays.
-fn xml_name(name: &str, namespaces: &[(String, String)]) -> String {
-    if let Some((prefix, local)) = name.split_once(':')
-        && namespaces.iter().any(|(declared, _)| declared == prefix)
-    {
-        return format!("{prefix}:{}", xml_name(local, &[]));
-    }
-    let mut out = String::new();
-    for (i, c) in name.chars().enumerate() {
-        let good = if i == 0 { is_name_start(c) } else { is_name_char(c) };
-        if good && c != ':' {
-            out.push(c);
-        } else {
-            out.push_str(&format!("_x{:04X}_", c as u32));
-        }
-    }
-    out
 }
 
 /// 6810: an attribute comes once.

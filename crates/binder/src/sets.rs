@@ -6,7 +6,7 @@ use syntax::ast;
 use types::SqlType;
 
 use crate::context::{Binder, Scope};
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// A table value constructor. Columns have no names and the common type of their values.

@@ -11,10 +11,10 @@ use ir::{ColId, Query};
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::kept;
-use crate::names::Names;
 use crate::notes::{Source, Sources, count_columns};
+use semantics::kept;
+use semantics::names::Names;
+use semantics::{BindError, Result};
 
 /// See the file's first lines; 208 for modules of other kinds, and what binding answers.
 pub(crate) fn of_module(module: &ProcedureDef, names: &dyn Names) -> Result<TableDef> {

@@ -16,11 +16,11 @@ use syntax::ast::{self, StatementKind as S};
 use types::{Len, SqlType, Value};
 
 use crate::context::{Binder, Frame};
-use crate::error::{BindError, Result};
-use crate::names::Names;
 use crate::routine::Returning;
-use crate::tree::has_into;
-use crate::type_names::{named_type, system_type};
+use semantics::names::Names;
+use semantics::tree::has_into;
+use semantics::type_names::{named_type, system_type};
+use semantics::{BindError, Result};
 
 /// Binds a list of statements into a program.
 pub(crate) struct ProgramBinder<'a> {
@@ -235,7 +235,7 @@ impl<'a> ProgramBinder<'a> {
         for p in parameters {
             let line = p.name.span.line.max(1);
             if p.not_null && self.atomic.is_none() {
-                return Err(crate::native::not_null_outside(line));
+                return Err(semantics::native::not_null_outside(line));
             }
             if let Some((id, spec)) = self.table_type(&p.ty) {
                 if !p.readonly {
@@ -491,7 +491,7 @@ impl<'a> ProgramBinder<'a> {
             S::Break => plain(StmtKind::Break),
             S::Continue => plain(StmtKind::Continue),
             S::Block(list) => plain(StmtKind::Block(self.list(list)?)),
-            S::Atomic(_) => return Err(crate::native::misplaced(line)),
+            S::Atomic(_) => return Err(semantics::native::misplaced(line)),
             S::TryCatch { body, handler } => {
                 let body = self.list(body)?;
                 plain(StmtKind::TryCatch { body, handler: self.list(handler)? })
@@ -554,7 +554,7 @@ impl<'a> ProgramBinder<'a> {
                 }
                 ast::DeclarationKind::Scalar { ty, not_null, init } => {
                     if *not_null && self.atomic.is_none() {
-                        return Err(crate::native::not_null_outside(d_line));
+                        return Err(semantics::native::not_null_outside(d_line));
                     }
                     (ty, init)
                 }

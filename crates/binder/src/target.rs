@@ -10,10 +10,10 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::hints;
 use crate::instead::{Instead, with_locator};
 use crate::updatable::Mapped;
+use semantics::hints;
+use semantics::{BindError, Result};
 
 /// The rows that an UPDATE or DELETE changes.
 pub(crate) struct ChangeSource {

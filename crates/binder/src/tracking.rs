@@ -10,7 +10,7 @@ use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 const VERSION: (&str, SqlType) = ("SYS_CHANGE_VERSION", SqlType::BigInt);
 const CONTEXT: (&str, SqlType) = ("SYS_CHANGE_CONTEXT", SqlType::VarBinary(Len::N(128)));

@@ -11,9 +11,9 @@ use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::names::Names;
 use crate::statements::ProgramBinder;
+use semantics::names::Names;
+use semantics::{BindError, Result};
 
 /// The slot of `inserted`; that of `deleted` follows.
 pub(crate) const INSERTED: u16 = 0;
@@ -159,7 +159,7 @@ pub(crate) fn bind_trigger(
     names: &dyn Names,
 ) -> Result<Program> {
     let line = create.name.span.line.max(1);
-    let (body, atomic) = crate::native::block(&create.options, &create.body, line)?;
+    let (body, atomic) = semantics::native::block(&create.options, &create.body, line)?;
     let mut binder = ProgramBinder::new(names, text, false).of_module(schema).atomic(atomic);
     for (slot, name) in (INSERTED..).zip(["inserted", "deleted"]) {
         binder.declare_rows(slot, name, table)?;

@@ -12,7 +12,7 @@ use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 /// The type of a locator.
 pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(Len::N(1024));

@@ -15,8 +15,8 @@ use syntax::ast;
 use types::SqlType;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
 use crate::notes::Moments;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// The moments of a FOR SYSTEM_TIME, as datetime2.

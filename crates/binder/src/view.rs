@@ -10,8 +10,8 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::kept;
+use semantics::kept;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// A view named in FROM, from its text.
@@ -166,7 +166,7 @@ impl Binder<'_> {
             return Err(self.error(137, "Must declare the scalar variable."));
         }
         let line = view.name.span.line.max(1);
-        if crate::names::is_temporary(&view.name.name.value) {
+        if semantics::names::is_temporary(&view.name.name.value) {
             return Err(BindError::new(
                 4103,
                 15,
@@ -221,7 +221,7 @@ pub(crate) fn check_stars(options: &[String], query: &ast::Query) -> Result<()> 
     if !options.iter().any(|option| option == "SCHEMABINDING") {
         return Ok(());
     }
-    match crate::tree::star_of(query) {
+    match semantics::tree::star_of(query) {
         None => Ok(()),
         Some(line) => {
             let text = "Syntax '*' is not allowed in schema-bound objects.";

@@ -16,10 +16,10 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::error::{BindError, Result};
-use crate::indexed_view::view_parts;
-use crate::kept;
-use crate::names::Names;
+use semantics::indexed_view::view_parts;
+use semantics::kept;
+use semantics::names::Names;
+use semantics::{BindError, Result};
 
 /// The query of a view with the rows of the table variables 0, 1 ... in place of the tables of those ids.
 pub fn view_change(view: &ProcedureDef, tables: &[i32], names: &dyn Names) -> Result<ViewChange> {

@@ -9,8 +9,8 @@ use ir::*;
 use types::Collation;
 
 use crate::context::{Binder, ScopeColumn};
-use crate::error::{BindError, Result};
 use crate::scope::Source;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// A table is read, its columns under these ids.

@@ -7,8 +7,8 @@ use syntax::ast;
 use types::SqlType;
 
 use crate::context::{Binder, Clause};
-use crate::error::{BindError, Result};
-use crate::functions::aggregate_func;
+use semantics::signatures::aggregate_func;
+use semantics::{BindError, Result};
 
 /// Functions that mean nothing without OVER.
 const WINDOW_ONLY: &[&str] = &[
@@ -321,8 +321,8 @@ impl Binder<'_> {
         for item in items {
             let (number, what) = match &item.expr.kind {
                 // What operators make of literals is a constant too; a whole number from 1 on would be an index.
-                _ if crate::literals::is_constant(&item.expr) => {
-                    match crate::literals::whole(&item.expr) {
+                _ if semantics::literals::is_constant(&item.expr) => {
+                    match semantics::literals::whole(&item.expr) {
                         Some(1..) => (5308, "integer indices"),
                         _ => (5309, "constants"),
                     }

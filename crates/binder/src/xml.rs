@@ -13,9 +13,9 @@ use types::SqlType;
 use xml::{Change, External, Query as XQuery, QueryError};
 
 use crate::context::*;
-use crate::error::{BindError, Result};
 use crate::functions::{arity, type_of_text};
 use crate::methods::Receiver;
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// `x.nodes('path') AS t (c)` in FROM; `None` where it is no method.

@@ -391,7 +391,7 @@ impl Commands<'_> {
                 return Err(no_text());
             }
         }
-        if binder::has_option(&found, "ENCRYPTION") {
+        if semantics::native::has_option(&found, "ENCRYPTION") {
             let text = format!("The text for object '{name}' is encrypted.");
             self.sink.message(&SqlMessage::info(15471, 1, text));
             return Ok(());

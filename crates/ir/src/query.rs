@@ -516,7 +516,7 @@ pub struct SortKey {
     pub desc: bool,
 }
 
-/// Hints with an effect. The others of SQL Server are accepted: `binder::hints`.
+/// Hints with an effect. The others of SQL Server are accepted: `semantics::hints`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TableHints {
     /// NOLOCK, READUNCOMMITTED: dirty reads.

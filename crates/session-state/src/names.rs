@@ -235,7 +235,7 @@ impl Names for SessionNames<'_> {
         let catalog = &self.state.database.catalog;
         let kind = catalog::ModuleKind::TableType;
         let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
-        Some(binder::is_memory_optimized(&found))
+        Some(semantics::type_names::is_memory_optimized(&found))
     }
 
     fn sequence(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
@@ -268,7 +268,7 @@ impl Names for SessionNames<'_> {
         let catalog = &self.state.database.catalog;
         let kind = catalog::ModuleKind::AliasType;
         let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
-        binder::alias_of(&found)
+        semantics::type_names::alias_of(&found)
     }
 
     fn bindable_name(&self, object_id: i32) -> Option<String> {

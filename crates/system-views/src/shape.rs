@@ -151,7 +151,7 @@ impl Names for DatabaseNames<'_> {
     }
 
     fn alias_type(&self, name: &ObjectName) -> Option<AliasType> {
-        binder::alias_of(&*self.of_kind(name, ModuleKind::AliasType)?)
+        semantics::type_names::alias_of(&*self.of_kind(name, ModuleKind::AliasType)?)
     }
 
     fn function_by_id(&self, object_id: i32) -> Option<Arc<ProcedureDef>> {

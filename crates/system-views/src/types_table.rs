@@ -133,11 +133,11 @@ fn of_module(context: &Context<'_>, module: &Arc<ProcedureDef>) -> Option<TypeRo
         return Some(TypeRow {
             table: Some(module.object_id),
             nullable: false,
-            memory_optimized: binder::is_memory_optimized(module),
+            memory_optimized: semantics::type_names::is_memory_optimized(module),
             ..named
         });
     }
-    let alias = binder::alias_of(module)?;
+    let alias = semantics::type_names::alias_of(module)?;
     let base = column_type(alias.ty);
     Some(TypeRow {
         system: base.system,
@@ -260,6 +260,6 @@ pub fn declared(
     let schema = ty.schema.as_ref().map(|s| s.value.as_str());
     let (scope, kind) = (context.scope(), ModuleKind::AliasType);
     let module = context.database.catalog.module(scope, schema, &ty.name, kind)?;
-    let alias = binder::alias_of(&module)?;
+    let alias = semantics::type_names::alias_of(&module)?;
     Some((alias.ty, ColumnType { user: alias.id, ..column_type(alias.ty) }))
 }

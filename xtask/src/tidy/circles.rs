@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Files in circles, by crate; a crate that is not here has none.
 const FILES_IN_CIRCLES: &[(&str, usize)] = &[
-    ("binder", 10),
+    ("binder", 9),
     ("buffer-pool", 2),
     ("catalog", 16),
     ("dml", 6),

@@ -5,8 +5,8 @@ use ir::*;
 use super::temporal::Versioning;
 use super::{DefaultFor, Parts};
 use crate::context::Binder;
-use crate::error::{BindError, Result};
 use catalog::{AlterTable as Change, CheckSpec, ForeignKeySpec, Mark, TableDef};
+use semantics::{BindError, Result};
 use syntax::ast;
 
 impl Binder<'_> {

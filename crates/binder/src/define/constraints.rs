@@ -5,11 +5,12 @@
 use ir::*;
 
 use super::index::{self, index_options};
-use super::{DefaultFor, Parts, space};
+use super::{DefaultFor, Parts};
 use crate::context::Binder;
-use crate::error::{BindError, Result};
-use crate::names::{is_private, is_temporary};
 use catalog::{CheckSpec, ForeignKeySpec, KeySpec, RefAction, TableDef};
+use semantics::names::{is_private, is_temporary};
+use semantics::tree::space;
+use semantics::{BindError, Result};
 use syntax::ast;
 use types::SqlType;
 

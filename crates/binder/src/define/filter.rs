@@ -3,7 +3,7 @@
 //! Source: SQL documentation, "CREATE INDEX", WHERE <filter_predicate>.
 
 use crate::context::Binder;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 use syntax::ast;
 use types::SqlType;
 

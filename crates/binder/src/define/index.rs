@@ -2,12 +2,14 @@
 
 use ir::*;
 
-use super::columnstore::{self, Statement};
 use super::{Parts, row_columns};
 use crate::context::Binder;
-use crate::error::{BindError, Result};
-use crate::names::is_private;
 use catalog::{AlterTable as Change, IndexSpec, KeySpec, TableDef};
+use semantics::columnstore::{self, Statement};
+use semantics::names::is_private;
+use semantics::spatial;
+use semantics::tree::space;
+use semantics::{BindError, Result};
 use syntax::ast;
 
 impl Binder<'_> {
@@ -22,7 +24,7 @@ impl Binder<'_> {
         }
         if let Some(asked) = &index.spatial {
             let table = self.indexed_table(&create.table)?;
-            super::spatial::spec(index, asked, &table, IndexSpec::default())?;
+            spatial::spec(index, asked, &table, IndexSpec::default())?;
         }
         if !index.unique {
             return Ok(StmtKind::Nothing);
@@ -87,7 +89,7 @@ impl Binder<'_> {
             crate::indexed_view::check_further(&spec, &create.index, &table)?;
         }
         if let Some(asked) = &create.index.spatial {
-            spec = super::spatial::spec(&create.index, asked, &table, spec)?;
+            spec = spatial::spec(&create.index, asked, &table, spec)?;
         }
         if let Some(filter) = &create.index.filter {
             let columns = row_columns(Some(&table), &[]);
@@ -469,7 +471,7 @@ fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
         unique: index.unique,
         clustered: index.clustered == Some(true),
         filter: filter.map(|f| syntax::filter_text(f, f.span.text(text)).into()),
-        filegroup: index.filegroup.as_ref().map(super::space),
+        filegroup: index.filegroup.as_ref().map(space),
         fill_factor: options.kept.fill_factor.unwrap_or(0),
         options: options.kept.options(),
         ignore_dup_key: options.ignore_dup_key,

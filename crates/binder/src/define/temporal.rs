@@ -6,8 +6,8 @@ use ir::ObjectName;
 
 use super::Parts;
 use crate::context::Binder;
-use crate::error::{BindError, Result};
 use catalog::{PeriodEdge, Retention, TableDef, VersioningSpec, same_name};
+use semantics::{BindError, Result};
 use syntax::ast;
 
 /// `SYSTEM_VERSIONING = ...`

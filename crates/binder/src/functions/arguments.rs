@@ -4,7 +4,7 @@ use ir::*;
 use types::SqlType;
 
 use crate::context::Binder;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// A numeric argument: texts become float, small integers int.

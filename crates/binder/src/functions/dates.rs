@@ -6,7 +6,7 @@ use types::{DatePart, Len, SqlType};
 
 use super::{BIGINT, INT, arity, call};
 use crate::context::Binder;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 impl Binder<'_> {
     /// A date-like argument: text and numbers become datetime.

@@ -7,7 +7,7 @@ use types::{DatePart, Len, SqlType, Value};
 use super::{arity, call, constant_i64, not_null, nullable};
 use crate::coerce::{length, var_type};
 use crate::context::Binder;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 const INT: SqlType = SqlType::Int;
 const BIGINT: SqlType = SqlType::BigInt;

@@ -9,10 +9,10 @@ use types::{Len, SqlType, Value};
 
 use super::ProgramBinder;
 use crate::context::Binder;
-use crate::error::{BindError, Result};
 use crate::expr::constant_int;
 use crate::routine::Returning;
-use crate::type_names::system_type;
+use semantics::type_names::system_type;
+use semantics::{BindError, Result};
 
 pub(super) const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
@@ -92,7 +92,7 @@ impl ProgramBinder<'_> {
                 )))
             }
             S::CreateTrigger(trigger) => {
-                crate::native::check_trigger(trigger)?;
+                semantics::native::check_trigger(trigger)?;
                 StmtKind::Ddl(Box::new(Ddl::CreateTrigger(Arc::new((**trigger).clone()), {
                     Arc::from(self.text)
                 })))
@@ -163,7 +163,7 @@ impl ProgramBinder<'_> {
                 let alter = b.alter_table(a, self.text)?;
                 StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
             }
-            S::CreateIndex(create) if crate::names::is_private(&create.table.name.value) => {
+            S::CreateIndex(create) if semantics::names::is_private(&create.table.name.value) => {
                 b.private_index(create, self.text)?
             }
             S::CreateIndex(create) => {
@@ -216,7 +216,7 @@ impl ProgramBinder<'_> {
             }
             S::Rare(rare) => StmtKind::Rare(Box::new(super::rare::bind(b, rare)?)),
             S::CreateProcedure(procedure) => {
-                crate::native::check_procedure(procedure, self.names)?;
+                semantics::native::check_procedure(procedure, self.names)?;
                 // The body is bound for its errors alone; missing objects are no errors yet.
                 let schema = procedure.name.schema.as_ref().map(|schema| schema.value.as_str());
                 crate::bind_procedure(procedure, self.text, schema, self.names)?;

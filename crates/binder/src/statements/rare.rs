@@ -6,7 +6,7 @@ use types::SqlType;
 
 use super::leaf::TEXT;
 use crate::context::Binder;
-use crate::error::{BindError, Result};
+use semantics::{BindError, Result};
 
 pub(super) fn bind(b: &mut Binder<'_>, rare: &RareStatement) -> Result<Rare> {
     Ok(match rare {

@@ -115,7 +115,7 @@ impl Commands<'_> {
             kind if kind.is_function() => "function",
             _ => return Ok(()),
         };
-        if !binder::text_has_option(text, quoted_identifier, "SCHEMABINDING") {
+        if !semantics::native::text_has_option(text, quoted_identifier, "SCHEMABINDING") {
             return Ok(());
         }
         let mentions = syntax::mentions(text, &LexOptions { quoted_identifier });
@@ -147,7 +147,7 @@ impl Commands<'_> {
 
 /// What a module WITH SCHEMABINDING names; nothing of any other.
 fn schema_bound(module: &ProcedureDef) -> Vec<Mention> {
-    match binder::has_option(module, "SCHEMABINDING") {
+    match semantics::native::has_option(module, "SCHEMABINDING") {
         true => {
             let options = LexOptions { quoted_identifier: module.quoted_identifier };
             syntax::mentions(&module.text, &options)

@@ -15,7 +15,7 @@ impl Commands<'_> {
         kind: ModuleKind,
         create: &CreateProcedure,
     ) -> Result<(), SqlError> {
-        let native = binder::is_native(&create.options);
+        let native = semantics::native::is_native(&create.options);
         let schema = self.schema_of(&create.name);
         let scope = self.state.definitions();
         let catalog = &self.state.database.catalog;
@@ -24,7 +24,7 @@ impl Commands<'_> {
             _ => catalog.module(scope, schema.as_deref(), &create.name.name, kind),
         };
         if let Some(old) = &old
-            && binder::has_option(old, binder::NATIVE) != native
+            && semantics::native::has_option(old, semantics::native::NATIVE) != native
         {
             return Err(match native {
                 false => SqlError::new(
@@ -71,7 +71,7 @@ impl Commands<'_> {
         create: &CreateTrigger,
         parent: &ObjectRef,
     ) -> Result<(), SqlError> {
-        let native = binder::is_native(&create.options);
+        let native = semantics::native::is_native(&create.options);
         let in_memory = matches!(parent, ObjectRef::Table(table) if table.is_memory());
         if native && !in_memory {
             let text =
@@ -90,12 +90,12 @@ impl Commands<'_> {
             return Err(under_snapshot());
         }
         let names = SessionNames::new(self.state, self.host);
-        binder::check_trigger_body(create, &names).map_err(bind_error)
+        semantics::native::check_trigger_body(create, &names).map_err(bind_error)
     }
 
     /// DROP of a module: 12331, 3729.
     pub fn check_native_drop(&mut self, module: &ProcedureDef) -> Result<(), SqlError> {
-        if !binder::has_option(module, binder::NATIVE) {
+        if !semantics::native::has_option(module, semantics::native::NATIVE) {
             return Ok(());
         }
         self.check_native_transaction()?;
@@ -122,7 +122,7 @@ impl Commands<'_> {
         };
         all.into_iter().find_map(|object| match object {
             ObjectRef::Procedure(module) if module.object_id != wanted.object_id => {
-                let named = binder::native_references(&module, &names);
+                let named = semantics::native::native_references(&module, &names);
                 named.iter().any(is_meant).then(|| module.name.clone())
             }
             _ => None,

@@ -73,7 +73,7 @@ impl Commands<'_> {
             Some(_) => return Err(wrong()),
             None => return Err(absent()),
         };
-        match binder::is_classifier(&found) {
+        match semantics::native::is_classifier(&found) {
             true => Ok(found),
             false => Err(wrong()),
         }

@@ -102,7 +102,7 @@ fn all(context: &Context<'_>, args: &[Value]) -> Result<Vec<Kept>, SqlError> {
 impl Object {
     /// Was it made WITH that option?
     pub fn has_option(&self, option: &str) -> bool {
-        matches!(&self.what, What::Procedure(p) if binder::has_option(p, option))
+        matches!(&self.what, What::Procedure(p) if semantics::native::has_option(p, option))
     }
 
     /// The SET options it was created under: (ANSI_NULLS, QUOTED_IDENTIFIER).
@@ -127,7 +127,7 @@ macro_rules! module_view {
             is_recompiled bit null = o.recompiled;
             null_on_null_input bit null = o.null_on_null;
             execute_as_principal_id int null = o.runs_as;
-            uses_native_compilation bit null = o.has_option(binder::NATIVE);
+            uses_native_compilation bit null = o.has_option(semantics::native::NATIVE);
             inline_type bit null = false;
             is_inlineable bit null = false;
         }

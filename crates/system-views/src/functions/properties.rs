@@ -91,7 +91,7 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "ismsshipped" => is(object.is_system()),
         "isschemabound" => is(object.has_option("SCHEMABINDING")),
         "execiswithnativecompilation" => matches!(kind, "P" | "FN" | "IF" | "TR")
-            .then(|| i64::from(object.has_option(binder::NATIVE))),
+            .then(|| i64::from(object.has_option(semantics::native::NATIVE))),
         "isencrypted" => is(object.has_option("ENCRYPTION")),
         "isdeterministic" => is(matches!(&object.what, What::Procedure(p) if
             binder::is_deterministic_function(p.object_id, &crate::shape::DatabaseNames { context }))),

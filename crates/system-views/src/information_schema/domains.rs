@@ -64,7 +64,7 @@ fn domains(context: &Context<'_>, _: &[Value]) -> Result<Vec<Domain>, SqlError> 
     let all = context.database.catalog.objects_in(context.scope()).into_iter();
     let one = |object: ObjectRef| {
         let ObjectRef::Procedure(module) = object else { return None };
-        let ty = binder::alias_of(&module)?.ty;
+        let ty = semantics::type_names::alias_of(&module)?.ty;
         let bound = |id| context.database.catalog.bindable_by_id(context.scope(), id);
         let default = module.bindings.default.and_then(bound);
         Some(Domain {

@@ -13,7 +13,7 @@ const WHAT: &str = "SPATIAL INDEX";
 const CELLS_MAX: i64 = 8192;
 
 /// What an index of `table` is asked for; `spec` has the options that every index has.
-pub(super) fn spec(
+pub fn spec(
     index: &ast::IndexDefinition,
     asked: &ast::SpatialIndex,
     table: &TableDef,

@@ -7,7 +7,7 @@
 use ir::*;
 
 /// Is the column of the tree told as one that may be NULL, whatever is known of it?
-pub(crate) fn may_be_null(rel: &Rel, id: ColId) -> bool {
+pub fn may_be_null(rel: &Rel, id: ColId) -> bool {
     match rel {
         Rel::Project { input, exprs } => exprs.iter().any(|(to, e)| *to == id && told(e, input)),
         Rel::Aggregate { input, group, aggs, .. } => {

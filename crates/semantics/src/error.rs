@@ -4,7 +4,7 @@ use std::fmt;
 
 use types::TypeError;
 
-pub(crate) type Result<T> = std::result::Result<T, BindError>;
+pub type Result<T> = std::result::Result<T, BindError>;
 
 /// A statement that cannot be bound. Boxed: the good way, which recurses, is the one that should be narrow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,17 +53,17 @@ impl BindError {
     }
 
     /// About a column's name: binding goes on behind it, to find what else is wrong.
-    pub(crate) fn is_about_column(&self) -> bool {
+    pub fn is_about_column(&self) -> bool {
         matches!(self.number, 207 | 209 | 4104)
     }
 
     /// About the columns of tables that are there: an error of the batch, whatever its statements before would change.
-    pub(crate) fn is_bound_early(&self) -> bool {
+    pub fn is_bound_early(&self) -> bool {
         self.is_about_column() || matches!(self.number, 213 | 264)
     }
 
     /// The last of several, with those before it; `None` of none.
-    pub(crate) fn all(mut found: Vec<BindError>) -> Option<BindError> {
+    pub fn all(mut found: Vec<BindError>) -> Option<BindError> {
         let mut last = found.pop()?;
         let mut ahead = Vec::with_capacity(found.len() + last.ahead.len());
         for mut error in found {
@@ -75,13 +75,13 @@ impl BindError {
         Some(last)
     }
 
-    pub(crate) fn with_state(mut self, state: u8) -> BindError {
+    pub fn with_state(mut self, state: u8) -> BindError {
         self.state = state;
         self
     }
 
     /// 264: a column that a change names twice.
-    pub(crate) fn column_twice(name: &str, line: u32) -> BindError {
+    pub fn column_twice(name: &str, line: u32) -> BindError {
         BindError::new(
             264,
             16,
@@ -95,11 +95,11 @@ impl BindError {
         )
     }
 
-    pub(crate) fn invalid_column(name: &str, line: u32) -> BindError {
+    pub fn invalid_column(name: &str, line: u32) -> BindError {
         BindError::new(207, 16, line, format!("Invalid column name '{name}'."))
     }
 
-    pub(crate) fn invalid_object(name: impl fmt::Display, line: u32) -> BindError {
+    pub fn invalid_object(name: impl fmt::Display, line: u32) -> BindError {
         let name = name.to_string();
         // Temporary tables are looked for elsewhere.
         let state = u8::from(!name.rsplit('.').next().is_some_and(|own| own.starts_with('#')));
@@ -107,24 +107,24 @@ impl BindError {
     }
 
     /// Of what a definition names: under several numbers.
-    pub(crate) fn cannot_find(number: i32, name: impl fmt::Display, line: u32) -> BindError {
+    pub fn cannot_find(number: i32, name: impl fmt::Display, line: u32) -> BindError {
         let text = format!(
             "Cannot find the object \"{name}\" because it does not exist or you do not have permissions."
         );
         BindError::new(number, 16, line, text)
     }
 
-    pub(crate) fn of_type(error: TypeError, line: u32) -> BindError {
+    pub fn of_type(error: TypeError, line: u32) -> BindError {
         BindError::new(error.number(), error.severity(), line, error.to_string())
             .with_state(error.state())
     }
 
-    pub(crate) fn of_catalog(error: catalog::CatalogError, line: u32) -> BindError {
+    pub fn of_catalog(error: catalog::CatalogError, line: u32) -> BindError {
         BindError::new(error.number(), error.severity(), line, error.to_string())
     }
 
     /// 40510: T-SQL that SQL Server has and this engine does not yet.
-    pub(crate) fn unsupported(what: impl fmt::Display, line: u32) -> BindError {
+    pub fn unsupported(what: impl fmt::Display, line: u32) -> BindError {
         BindError::new(
             40510,
             16,
@@ -144,12 +144,7 @@ impl BindError {
     }
 
     /// 4413 behind what is wrong in a view's text; anything else than a name says nothing of the view.
-    pub(crate) fn of_view(
-        mut found: Vec<BindError>,
-        view: &str,
-        shown: &str,
-        line: u32,
-    ) -> BindError {
+    pub fn of_view(mut found: Vec<BindError>, view: &str, shown: &str, line: u32) -> BindError {
         let about_names = |e: &BindError| matches!(e.number, 207..=209 | 4104 | 4121 | 4413 | 5313);
         if let Some(other) = found.iter().position(|e| !about_names(e)) {
             return found.swap_remove(other);
@@ -168,7 +163,7 @@ impl BindError {
 
     /// Depends on what objects and columns exist, and so perhaps not an error any more when a DDL
     /// statement before it has run.
-    pub(crate) fn is_about_names(&self) -> bool {
+    pub fn is_about_names(&self) -> bool {
         self.is_missing_object()
             || matches!(self.number, 207 | 209 | 213 | 264 | 4104 | 4413 | 109..=110)
     }

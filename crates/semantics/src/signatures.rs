@@ -2,14 +2,21 @@
 
 use ir::*;
 
-use super::{BIGINT, FLOAT, INT, NAME, NUMERIC38, SID, TEXT};
 use types::{Len, SqlType};
+
+const NAME: SqlType = SqlType::NVarChar(Len::N(128));
+const SID: SqlType = SqlType::VarBinary(Len::N(85));
+const FLOAT: SqlType = SqlType::Float;
+const INT: SqlType = SqlType::Int;
+const BIGINT: SqlType = SqlType::BigInt;
+const NUMERIC38: SqlType = SqlType::numeric(38, 0);
+const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
 /// The type of EVENTDATA().
 const EVENT_DATA: SqlType = SqlType::Xml;
 
 /// Functions whose signature is fixed: least number of arguments, their types, the result.
-pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
+pub fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
     use FuncId as F;
     const DT2: SqlType = SqlType::DateTime2(7);
     const BINARY: SqlType = SqlType::VarBinary(Len::N(8000));
@@ -139,7 +146,7 @@ pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], Sq
 }
 
 /// The aggregate of that name.
-pub(crate) fn aggregate_func(name: &str) -> Option<AggFunc> {
+pub fn aggregate_func(name: &str) -> Option<AggFunc> {
     Some(match name {
         "COUNT" => AggFunc::Count,
         "COUNT_BIG" | "APPROX_COUNT_DISTINCT" => AggFunc::CountBig,

@@ -3,7 +3,7 @@
 use ir::{PREFER_PARALLEL, TableHints};
 use syntax::ast;
 
-use crate::BindError;
+use crate::error::BindError;
 
 /// Hints of SQL Server that are accepted and change nothing here. ROWLOCK is what happens anyway, and there are no locks on pages.
 pub const ACCEPTED_HINTS_WITHOUT_EFFECT: &[&str] = &[
@@ -95,7 +95,7 @@ fn check_use_hint(hint: &ast::QueryHint) -> Result<(), BindError> {
 }
 
 /// The hints of the table that a statement changes: 1065.
-pub(crate) fn target_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
+pub fn target_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
     let out = table_hints(hints)?;
     match hints.first() {
         Some(first) if out.nolock => Err(BindError::new(
@@ -110,7 +110,7 @@ pub(crate) fn target_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindE
 }
 
 /// Reads table hints; 321 for a word that is none.
-pub(crate) fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
+pub fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
     hints_for(hints, None)
 }
 
@@ -164,7 +164,7 @@ fn index_id(hint: &ast::TableHint, table: &catalog::TableDef) -> Result<Option<u
 }
 
 /// Reads the hints of a table; 321 for a word that is none, 308 for an index that is none.
-pub(crate) fn hints_for(
+pub fn hints_for(
     hints: &[ast::TableHint],
     table: Option<&catalog::TableDef>,
 ) -> Result<TableHints, BindError> {
@@ -221,7 +221,7 @@ pub(crate) fn hints_for(
 }
 
 /// Reads query hints into MAXDOP; unknown ones are refused (102 near the word).
-pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
+pub fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
     let mut out = 0;
     for hint in hints {
         match (hint.name.as_str(), hint.args.first()) {
@@ -266,7 +266,7 @@ pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
 }
 
 /// Notes what the planner follows.
-pub(crate) fn for_planner(hints: &[ast::QueryHint], out: &mut ir::QueryHints) {
+pub fn for_planner(hints: &[ast::QueryHint], out: &mut ir::QueryHints) {
     for hint in hints {
         match hint.name.as_str() {
             "FORCE ORDER" => out.force_order = true,
@@ -281,7 +281,7 @@ pub(crate) fn for_planner(hints: &[ast::QueryHint], out: &mut ir::QueryHints) {
 }
 
 /// The method at a join: it holds for the statement, and tables meet as written.
-pub(crate) fn join_method(method: &str, out: &mut ir::QueryHints) {
+pub fn join_method(method: &str, out: &mut ir::QueryHints) {
     // OPTION (FORCE ORDER) says so itself.
     out.local_join |= !out.force_order;
     out.force_order = true;
@@ -294,7 +294,7 @@ pub(crate) fn join_method(method: &str, out: &mut ir::QueryHints) {
 }
 
 /// MAXRECURSION, where it is said; 310 past 32767.
-pub(crate) fn maxrecursion(hints: &[ast::QueryHint]) -> Result<Option<u32>, BindError> {
+pub fn maxrecursion(hints: &[ast::QueryHint]) -> Result<Option<u32>, BindError> {
     let mut out = None;
     for hint in hints.iter().filter(|hint| hint.name == "MAXRECURSION") {
         if let Some(ast::Literal::Int(n)) = hint.args.first() {

@@ -4,15 +4,15 @@
 
 use ir::*;
 
-use super::xml_name;
 use crate::error::{BindError, Result};
+use crate::xml_names::xml_name;
 use types::SqlType;
 
 /// No tag has it.
 const NOWHERE: usize = usize::MAX;
 
 /// Fills in the columns, the tags and their elements.
-pub(super) fn shape(
+pub fn shape(
     spec: &mut SerializeSpec,
     output: &[OutputColumn],
     namespaces: &[(String, String)],

@@ -4,7 +4,7 @@
 use syntax::ast;
 
 /// Literals, and what operators make of them.
-pub(crate) fn is_constant(e: &ast::Expr) -> bool {
+pub fn is_constant(e: &ast::Expr) -> bool {
     match &e.kind {
         ast::ExprKind::Literal(_) => true,
         ast::ExprKind::Unary { expr, .. } => is_constant(expr),
@@ -14,7 +14,7 @@ pub(crate) fn is_constant(e: &ast::Expr) -> bool {
 }
 
 /// The int that such a constant is.
-pub(crate) fn whole(e: &ast::Expr) -> Option<i32> {
+pub fn whole(e: &ast::Expr) -> Option<i32> {
     match &e.kind {
         ast::ExprKind::Literal(ast::Literal::Int(n)) => Some(*n),
         ast::ExprKind::Unary { op: ast::UnaryOp::Plus, expr } => whole(expr),

@@ -6,26 +6,22 @@ use catalog::ProcedureDef;
 use syntax::ast::StatementKind;
 
 /// The first statement of a text.
-pub(crate) fn statement(text: &str, quoted_identifier: bool) -> Option<StatementKind> {
+pub fn statement(text: &str, quoted_identifier: bool) -> Option<StatementKind> {
     let batch = syntax::parse_batch(text, &syntax::LexOptions { quoted_identifier }).ok()?;
     batch.statements.into_iter().next().map(|s| s.kind)
 }
 
 /// What made a module.
-pub(crate) fn definition(def: &ProcedureDef) -> Option<StatementKind> {
+pub fn definition(def: &ProcedureDef) -> Option<StatementKind> {
     statement(&def.text, def.quoted_identifier)
 }
 
 /// The first statement of a text that holds a word, given in upper case: of the others nothing is parsed.
-pub(crate) fn statement_with(
-    text: &str,
-    quoted_identifier: bool,
-    word: &str,
-) -> Option<StatementKind> {
+pub fn statement_with(text: &str, quoted_identifier: bool, word: &str) -> Option<StatementKind> {
     text.to_ascii_uppercase().contains(word).then(|| statement(text, quoted_identifier)).flatten()
 }
 
 /// What made a module whose text holds a word, given in upper case.
-pub(crate) fn definition_with(def: &ProcedureDef, word: &str) -> Option<StatementKind> {
+pub fn definition_with(def: &ProcedureDef, word: &str) -> Option<StatementKind> {
     statement_with(&def.text, def.quoted_identifier, word)
 }

@@ -6,12 +6,12 @@ use catalog::TableDef;
 use ir::{ObjectName, Settings, SystemView};
 
 /// Temporary tables of the session alone and table variables, by name.
-pub(crate) fn is_private(name: &str) -> bool {
+pub fn is_private(name: &str) -> bool {
     is_temporary(name) && !catalog::is_global_name(name)
 }
 
 /// The same, and global temporary tables: what lies in tempdb in SQL Server.
-pub(crate) fn is_temporary(name: &str) -> bool {
+pub fn is_temporary(name: &str) -> bool {
     name.starts_with(['#', '@'])
 }
 

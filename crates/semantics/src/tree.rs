@@ -3,7 +3,7 @@
 use syntax::ast;
 
 /// The INTO of a query's first SELECT.
-pub(crate) fn into_of(body: &ast::QueryBody) -> Option<&ast::SelectInto> {
+pub fn into_of(body: &ast::QueryBody) -> Option<&ast::SelectInto> {
     match body {
         ast::QueryBody::Select(select) => select.into.as_ref(),
         ast::QueryBody::SetOperation { left, .. } => into_of(left),
@@ -13,7 +13,7 @@ pub(crate) fn into_of(body: &ast::QueryBody) -> Option<&ast::SelectInto> {
 }
 
 /// The line of a `*` in a select list of a query or of what it is put together from.
-pub(crate) fn star_of(query: &ast::Query) -> Option<u32> {
+pub fn star_of(query: &ast::Query) -> Option<u32> {
     fn of_body(body: &ast::QueryBody) -> Option<u32> {
         match body {
             ast::QueryBody::Select(select) => {
@@ -42,12 +42,12 @@ pub(crate) fn star_of(query: &ast::Query) -> Option<u32> {
 }
 
 /// Is it a SELECT INTO?
-pub(crate) fn has_into(body: &ast::QueryBody) -> bool {
+pub fn has_into(body: &ast::QueryBody) -> bool {
     into_of(body).is_some()
 }
 
 /// A SELECT over a change.
-pub(crate) struct OverChange<'q> {
+pub struct OverChange<'q> {
     pub query: &'q ast::Query,
     pub select: &'q ast::Select,
     pub change: &'q ast::Statement,
@@ -56,7 +56,7 @@ pub(crate) struct OverChange<'q> {
 }
 
 /// The query as a SELECT whose FROM is a change alone; None of any other.
-pub(crate) fn over_change(query: &ast::Query) -> Option<OverChange<'_>> {
+pub fn over_change(query: &ast::Query) -> Option<OverChange<'_>> {
     let mut body = &query.body;
     while let ast::QueryBody::Nested(inner) = body {
         body = inner;
@@ -71,13 +71,13 @@ pub(crate) fn over_change(query: &ast::Query) -> Option<OverChange<'_>> {
 }
 
 /// Is it the word DEFAULT in place of an argument?
-pub(crate) fn is_default(arg: &ast::Expr) -> bool {
+pub fn is_default(arg: &ast::Expr) -> bool {
     matches!(&arg.kind, ast::ExprKind::Column(c)
         if c.qualifier.is_empty() && !c.name.quoted && c.name.value.eq_ignore_ascii_case("default"))
 }
 
 /// Does FROM, at any depth, name the expression?
-pub(crate) fn names_in(body: &ast::QueryBody, name: &str) -> bool {
+pub fn names_in(body: &ast::QueryBody, name: &str) -> bool {
     fn in_ref(item: &ast::TableRef, name: &str) -> bool {
         match item {
             ast::TableRef::Named { name: n, .. } => n.is_bare(name),
@@ -111,5 +111,13 @@ pub(crate) fn names_in(body: &ast::QueryBody, name: &str) -> bool {
         }
         ast::QueryBody::Nested(inner) => names_in(inner, name),
         ast::QueryBody::Values(_) => false,
+    }
+}
+
+/// Where something is to lie, in the catalog's terms.
+pub fn space(on: &ast::DataSpace) -> catalog::SpaceSpec {
+    catalog::SpaceSpec {
+        name: on.name.value.as_str().into(),
+        columns: on.columns.iter().map(|c| c.value.as_str().into()).collect(),
     }
 }

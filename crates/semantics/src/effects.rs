@@ -8,7 +8,7 @@ use syntax::ast::{self, StatementKind as S};
 use crate::error::{BindError, Result};
 
 /// A statement of a function's body, with those inside it. A natively compiled one may handle errors.
-pub(crate) fn check(statement: &ast::Statement, native: bool) -> Result<()> {
+pub fn check(statement: &ast::Statement, native: bool) -> Result<()> {
     let check = |s: &ast::Statement| check(s, native);
     let line = statement.span.line.max(1);
     let what = match &statement.kind {
@@ -103,7 +103,7 @@ pub(crate) fn check(statement: &ast::Statement, native: bool) -> Result<()> {
 }
 
 /// 443.
-pub(crate) fn side_effect(what: &str, line: u32) -> BindError {
+pub fn side_effect(what: &str, line: u32) -> BindError {
     let text = format!("Invalid use of a side-effecting operator '{what}' within a function.");
     BindError::new(443, 16, line, text).with_state(15)
 }

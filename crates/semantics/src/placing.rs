@@ -4,7 +4,7 @@ use syntax::ast;
 
 /// What there is around an expression that may ask for a number.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Placing {
+pub struct Placing {
     /// Queries open now; what stands in a FROM, a view or a subquery is in one more than its statement's.
     pub queries: u32,
     /// DISTINCT, UNION and its like.

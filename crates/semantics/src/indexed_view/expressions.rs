@@ -17,7 +17,7 @@ enum Place {
 }
 
 /// What is only seen when names and types are known.
-pub(super) fn check_bound(bound: &Query, of: &Refusing<'_>) -> Result<()> {
+pub fn check_bound(bound: &Query, of: &Refusing<'_>) -> Result<()> {
     let mut failed = Ok(());
     let mut each = |e: &Expr, place: Place| {
         if failed.is_ok() {
@@ -51,7 +51,7 @@ fn each_rel<'r>(rel: &'r Rel, f: &mut dyn FnMut(&'r Rel)) {
     rel.inputs().into_iter().for_each(|input| each_rel(input, f));
 }
 
-pub(super) fn is_float(ty: SqlType) -> bool {
+pub fn is_float(ty: SqlType) -> bool {
     matches!(ty, SqlType::Float | SqlType::Real)
 }
 

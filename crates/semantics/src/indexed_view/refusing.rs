@@ -7,7 +7,7 @@ use syntax::ast;
 use crate::error::BindError;
 
 /// A function of a user's.
-pub(super) struct UserFunction {
+pub struct UserFunction {
     pub id: i32,
     pub name: Box<str>,
     /// It gives the same for the same arguments.
@@ -15,7 +15,7 @@ pub(super) struct UserFunction {
 }
 
 /// How what cannot be indexed is said.
-pub(super) struct Refusing<'a> {
+pub struct Refusing<'a> {
     pub line: u32,
     pub view: &'a str,
     /// With its schema and database.

@@ -58,6 +58,6 @@ const REFUSED: &[&str] = &[
 ];
 
 /// Whether the name (in upper case) is one of them.
-pub(super) fn is_refused(name: &str) -> bool {
+pub fn is_refused(name: &str) -> bool {
     REFUSED.contains(&name)
 }

@@ -3,6 +3,7 @@
 //! Numbers and texts: SQL Server's messages 10798, 10799, 16210 and 35308 to 35382.
 
 use crate::error::{BindError, Result};
+use crate::tree::space;
 use catalog::{ColumnstoreSpec, IndexSpec};
 use syntax::ast::{self, OptionValue};
 
@@ -11,7 +12,7 @@ const DELAY_MAX: i64 = 10_080;
 
 /// Options of an index as they are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Statement {
+pub enum Statement {
     Create,
     Rebuild,
     Set,
@@ -19,14 +20,14 @@ pub(super) enum Statement {
 
 /// What the options of a columnstore index say; what is not said is `None`.
 #[derive(Default)]
-pub(super) struct Options {
+pub struct Options {
     pub archive: Option<bool>,
     pub delay_minutes: Option<u16>,
     pub drop_existing: bool,
 }
 
 /// CREATE [CLUSTERED] COLUMNSTORE INDEX, and the same inside a table's definition.
-pub(super) fn spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
+pub fn spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
     let line = index.span.line.max(1);
     let name = &index.name.value;
     let clustered = index.clustered == Some(true);
@@ -48,7 +49,7 @@ pub(super) fn spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec
         }),
         clustered,
         filter: filter.map(|f| syntax::filter_text(f, f.span.text(text)).into()),
-        filegroup: index.filegroup.as_ref().map(super::space),
+        filegroup: index.filegroup.as_ref().map(space),
         drop_existing: found.drop_existing,
         ..IndexSpec::default()
     })
@@ -56,7 +57,7 @@ pub(super) fn spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec
 
 /// Reads the options of a columnstore index: 35317 and 35318 (35327 and 35328 of ALTER INDEX) for those that only other
 /// indexes have, 155 for one that no index has.
-pub(super) fn options(
+pub fn options(
     options: &[ast::DatabaseOption],
     index: &str,
     line: u32,
@@ -183,7 +184,7 @@ fn delay(value: &OptionValue, line: u32) -> Result<u16> {
 }
 
 /// Options of ALTER INDEX that no other index has: 10798, 35364.
-pub(super) fn only_columnstore(
+pub fn only_columnstore(
     options: &[ast::DatabaseOption],
     line: u32,
     statement: Statement,

@@ -25,7 +25,7 @@ fn grouping(bound: &Query) -> Option<(Columns<'_>, &[Aggregate], Columns<'_>)> {
 }
 
 /// What each output column of a view with GROUP BY is; nothing without one. None of them: an expression over these.
-pub(crate) fn view_parts(bound: &Query) -> Vec<Option<ViewPart>> {
+pub fn view_parts(bound: &Query) -> Vec<Option<ViewPart>> {
     let Some((group, aggs, exprs)) = grouping(bound) else { return Vec::new() };
     let part = |column: &OutputColumn| {
         let (_, e) = exprs.iter().find(|(id, _)| *id == column.id)?;
@@ -44,7 +44,7 @@ pub(crate) fn view_parts(bound: &Query) -> Vec<Option<ViewPart>> {
 }
 
 /// 10125, 10126, 10136, 10138.
-pub(super) fn check_aggregates(bound: &Query, of: &Refusing<'_>) -> Result<()> {
+pub fn check_aggregates(bound: &Query, of: &Refusing<'_>) -> Result<()> {
     let Some((_, aggs, _)) = grouping(bound) else { return Ok(()) };
     for agg in aggs {
         let name = agg.func;
@@ -87,7 +87,7 @@ pub(super) fn check_aggregates(bound: &Query, of: &Refusing<'_>) -> Result<()> {
 }
 
 /// 8661, 1976.
-pub(super) fn check_key(
+pub fn check_key(
     spec: &IndexSpec,
     columns: &[ColumnSpec],
     parts: &[Option<ViewPart>],
@@ -128,7 +128,7 @@ fn may_be_null(e: &Expr) -> bool {
 }
 
 /// 8660, 8662, 8668.
-pub(super) fn check_grouping(bound: &Query, index: &str, of: &Refusing<'_>) -> Result<()> {
+pub fn check_grouping(bound: &Query, index: &str, of: &Refusing<'_>) -> Result<()> {
     let Some((group, aggs, exprs)) = grouping(bound) else { return Ok(()) };
     if view_parts(bound).contains(&None) {
         let text = format!(

@@ -69,7 +69,7 @@ pub fn native_references(def: &ProcedureDef, names: &dyn Names) -> Vec<ObjectNam
 
 /// What a module's body binds: of a natively compiled one the statements of its block, and what the block fixes. 10783,
 /// 10784; 10782 for the block of one that is not.
-pub(crate) fn block<'b>(
+pub fn block<'b>(
     options: &[String],
     body: &'b [ast::Statement],
     line: u32,
@@ -132,13 +132,13 @@ fn atomic(options: &ast::AtomicOptions, line: u32) -> Result<Atomic> {
 }
 
 /// 10782: an ATOMIC block where there may be none.
-pub(crate) fn misplaced(line: u32) -> BindError {
+pub fn misplaced(line: u32) -> BindError {
     let text = "BEGIN ATOMIC is supported only in natively compiled modules.";
     BindError::new(10782, 15, line, text)
 }
 
 /// 10785: NOT NULL of a variable or parameter of what is not natively compiled.
-pub(crate) fn not_null_outside(line: u32) -> BindError {
+pub fn not_null_outside(line: u32) -> BindError {
     let text = "The feature 'NOT NULL' is supported only with natively compiled modules.";
     BindError::new(10785, 15, line, text)
 }
@@ -155,7 +155,7 @@ fn refused(number: i32, text: &str, line: u32) -> BindError {
 }
 
 /// CREATE and ALTER PROCEDURE.
-pub(crate) fn check_procedure(create: &ast::CreateProcedure, names: &dyn Names) -> Result<()> {
+pub fn check_procedure(create: &ast::CreateProcedure, names: &dyn Names) -> Result<()> {
     walk_procedure(create, names, &mut Vec::new())
 }
 
@@ -179,7 +179,7 @@ fn walk_procedure(
 }
 
 /// CREATE and ALTER FUNCTION.
-pub(crate) fn check_function(create: &ast::CreateFunction, names: &dyn Names) -> Result<()> {
+pub fn check_function(create: &ast::CreateFunction, names: &dyn Names) -> Result<()> {
     walk_function(create, names, &mut Vec::new())
 }
 
@@ -220,7 +220,7 @@ fn walk_function(
 }
 
 /// CREATE and ALTER TRIGGER, as far as the text alone tells.
-pub(crate) fn check_trigger(create: &ast::CreateTrigger) -> Result<()> {
+pub fn check_trigger(create: &ast::CreateTrigger) -> Result<()> {
     let module = Module { kind: "trigger", name: &create.name, options: &create.options };
     if !module.check_options()? {
         return Ok(());

@@ -13,10 +13,7 @@ use crate::kept;
 use crate::names::{AliasType, Names};
 
 /// A type as written, and the alias type it was if it was one; 2715, 2716.
-pub(crate) fn named_type(
-    names: &dyn Names,
-    ty: &ast::TypeName,
-) -> Result<(SqlType, Option<AliasType>)> {
+pub fn named_type(names: &dyn Names, ty: &ast::TypeName) -> Result<(SqlType, Option<AliasType>)> {
     let of_system = ty.schema.as_ref().is_none_or(|s| s.value.eq_ignore_ascii_case("sys"));
     let missing = match of_system {
         true => match system_type(ty, false) {
@@ -70,7 +67,7 @@ pub fn is_memory_optimized(def: &ProcedureDef) -> bool {
         )
 }
 
-pub(crate) fn asks_for_memory(create: &ast::CreateType) -> bool {
+pub fn asks_for_memory(create: &ast::CreateType) -> bool {
     let on = |o: &ast::DatabaseOption| {
         o.name == "MEMORY_OPTIMIZED" && matches!(o.value, ast::OptionValue::On)
     };
@@ -88,7 +85,7 @@ fn not_found(name: &str, line: u32) -> BindError {
 }
 
 /// A type of the system as written; 2715 when there is none, 131 and its like when it is too long.
-pub(crate) fn system_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType> {
+pub fn system_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType> {
     let line = ty.span.line.max(1);
     let args: Vec<Len> = ty
         .args
