@@ -6,13 +6,12 @@
 //! and EXISTS.
 
 use ir::*;
-use types::SqlType;
 
-use crate::access::reach;
 use crate::columns::*;
 use crate::cost;
 use crate::derive::factored;
 use crate::fold::{all_of, conjuncts, fold};
+use crate::join_conditions::*;
 use crate::lower::*;
 use crate::order::{connected, derive};
 use crate::plan::*;
@@ -22,9 +21,6 @@ const SEEK_ROWS: f64 = 10_000.0;
 
 /// A subquery that leaves a smaller share of the rows is asked as soon as it can be.
 const EARLY_SHARE: f64 = 0.5;
-
-/// SQL Server's and ours: the digits that a decimal may have.
-const DECIMAL_DIGITS_MAX: u8 = 38;
 
 /// One join of a left-deep chain, with the predicates that belong to it.
 struct Step {
@@ -582,143 +578,4 @@ fn distribute(
 
 fn has_subquery(e: &Expr) -> bool {
     e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
-}
-
-/// Takes conditions on outer columns out of the filters of a subquery whose rows, and columns, are
-/// those of a FROM clause; projections in between only choose columns and go.
-pub(crate) fn pull_up(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>) {
-    match rel {
-        Rel::Project { input, exprs } => {
-            let plain = exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id) || e.is_constant());
-            let needed: Vec<ColId> = {
-                let mut ids = Vec::new();
-                conditions.iter().for_each(|c| c.columns(&mut ids));
-                ids
-            };
-            let computed =
-                exprs.iter().any(|(id, e)| needed.contains(id) && e.kind != ExprKind::Col(*id));
-            if plain && !computed {
-                *rel = std::mem::replace(&mut **input, Rel::OneRow);
-                pull_up(rel, outer, conditions);
-            }
-        }
-        Rel::Filter { input, predicate } => {
-            let mut all = Vec::new();
-            conjuncts(predicate.clone(), &mut all);
-            let (up, stay): (Vec<Expr>, Vec<Expr>) = all.into_iter().partition(|p| {
-                let mut ids = Vec::new();
-                p.columns(&mut ids);
-                ids.iter().any(|id| outer.contains(id))
-                    && !p.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
-            });
-            conditions.extend(up);
-            let below = std::mem::replace(&mut **input, Rel::OneRow);
-            *rel = match all_of(stay) {
-                Some(predicate) => Rel::Filter { input: Box::new(below), predicate },
-                None => below,
-            };
-            if let Rel::Filter { input, .. } = rel {
-                pull_up(input, outer, conditions);
-            }
-        }
-        _ => {}
-    }
-}
-
-enum Side {
-    Left,
-    Right,
-    Both,
-    Neither,
-}
-
-fn side(pred: &Expr, left: &Needed, right: &Needed) -> Side {
-    let mut ids = Vec::new();
-    pred.columns(&mut ids);
-    let on_left = ids.iter().any(|id| left.contains(id));
-    let on_right = ids.iter().any(|id| right.contains(id));
-    match (on_left, on_right) {
-        (true, true) => Side::Both,
-        (true, false) => Side::Left,
-        (false, true) => Side::Right,
-        (false, false) => Side::Neither,
-    }
-}
-
-/// `left expression = right expression`, each side reading one input only.
-pub(crate) fn equality(pred: &Expr, left: &[ColId], right: &[ColId]) -> Option<(Expr, Expr)> {
-    let ExprKind::Compare { op: CompareOp::Eq, left: a, right: b } = &pred.kind else {
-        return None;
-    };
-    let reads = |e: &Expr, cols: &[ColId]| {
-        let mut ids = Vec::new();
-        e.columns(&mut ids);
-        let plain = !e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
-        plain && !ids.is_empty() && ids.iter().all(|id| cols.contains(id))
-    };
-    if reads(a, left) && reads(b, right) {
-        return Some(((**a).clone(), (**b).clone()));
-    }
-    if reads(b, left) && reads(a, right) {
-        return Some(((**b).clone(), (**a).clone()));
-    }
-    None
-}
-
-/// Both sides of an equality so that equal values have equal bytes: decimals are brought to one precision and scale.
-/// None where 38 digits do not hold both.
-pub(crate) fn of_one_form(left: Expr, right: Expr) -> Option<(Expr, Expr)> {
-    let (
-        SqlType::Decimal { precision: p1, scale: s1, .. },
-        SqlType::Decimal { precision: p2, scale: s2, .. },
-    ) = (left.ty, right.ty)
-    else {
-        return Some((left, right));
-    };
-    let scale = s1.max(s2);
-    let precision = (p1 - s1).max(p2 - s2) + scale;
-    if precision > DECIMAL_DIGITS_MAX {
-        return None;
-    }
-    let ty = SqlType::decimal(precision, scale);
-    let cast = |e: Expr| {
-        if e.ty.has_values_of(ty) {
-            return e;
-        }
-        let nullable = e.nullable;
-        let kind = ExprKind::Cast { input: Box::new(e), mode: CastMode::Implicit, style: None };
-        Expr::new(kind, ty, nullable)
-    };
-    Some((cast(left), cast(right)))
-}
-
-/// Would the predicates give the beginning of a key of the right side, were the left row at hand?
-fn gives_key(right: &Rel, to_right: &[Expr], conditions: &[Expr]) -> bool {
-    let mut preds: Vec<Expr> = to_right.iter().chain(conditions).cloned().collect();
-    let mut rel = right;
-    while let Rel::Filter { input, predicate } = rel {
-        conjuncts(predicate.clone(), &mut preds);
-        rel = input;
-    }
-    let Rel::Get(get) = rel else { return false };
-    reach(get, &preds) > 0
-}
-
-/// Is the predicate never true when all columns of the right side are NULL?
-pub(crate) fn rejects_nulls(pred: &Expr, right: &Needed) -> bool {
-    fn strict(e: &Expr, right: &Needed) -> bool {
-        match &e.kind {
-            ExprKind::Col(id) => right.contains(id),
-            ExprKind::Cast { input, .. } | ExprKind::Neg(input) => strict(input, right),
-            ExprKind::Arith { left, right: r, .. } => strict(left, right) || strict(r, right),
-            _ => false,
-        }
-    }
-    match &pred.kind {
-        ExprKind::Compare { left, right: r, .. } => strict(left, right) || strict(r, right),
-        ExprKind::IsNull { input, negated: true } => strict(input, right),
-        ExprKind::Like { input, negated: false, .. } => strict(input, right),
-        ExprKind::In { input, negated: false, .. } => strict(input, right),
-        _ => false,
-    }
 }

@@ -22,6 +22,8 @@ mod estimate;
 mod fold;
 mod group;
 mod join;
+mod join_conditions;
+mod key_range;
 mod lower;
 mod merge;
 mod order;

@@ -7,7 +7,8 @@
 use ir::*;
 
 use crate::cost;
-use crate::join::{combine, equality, of_one_form};
+use crate::join::combine;
+use crate::join_conditions::{equality, of_one_form};
 use crate::lower::*;
 use crate::plan::*;
 

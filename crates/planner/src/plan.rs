@@ -385,7 +385,7 @@ pub struct Scan {
 impl Scan {
     /// Whether the range is all that a hash index finds by one value.
     pub fn is_one_value(&self) -> bool {
-        let columns = crate::access::scan_key(&self.table, self.index).len();
+        let columns = crate::key_range::scan_key(&self.table, self.index).len();
         self.table.buckets(self.index).is_some()
             && self.range.as_ref().is_some_and(|range| range.is_point(columns))
     }

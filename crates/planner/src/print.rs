@@ -243,7 +243,7 @@ fn scan(f: &mut fmt::Formatter<'_>, s: &Scan) -> fmt::Result {
     }
     if let Some(range) = &s.range {
         let mut text = String::new();
-        let key = crate::access::scan_key(&s.table, s.index);
+        let key = crate::key_range::scan_key(&s.table, s.index);
         let name = |i: usize| &s.table.columns[key[i].0].name;
         if let Some(row) = &range.row {
             write!(text, " row={row}")?;

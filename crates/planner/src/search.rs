@@ -173,7 +173,7 @@ impl Lowering {
         };
         let by_seeks = part.table.as_ref().filter(|_| !usable.is_empty()).and_then(|(get, own)| {
             let preds: Vec<Expr> = own.iter().chain(&conditions).cloned().collect();
-            if crate::access::reach(get, &preds) == 0 {
+            if crate::key_range::reach(get, &preds) == 0 {
                 return None;
             }
             let access = self.weigh(get, preds);

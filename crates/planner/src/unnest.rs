@@ -13,11 +13,11 @@
 use ir::*;
 use types::Value;
 
-use crate::access::reach;
 use crate::columns::*;
 use crate::cost;
 use crate::fold::{conjuncts, fold};
-use crate::join::{equality, pull_up, rejects_nulls};
+use crate::join_conditions::{equality, pull_up, rejects_nulls};
+use crate::key_range::reach;
 use crate::lower::*;
 use crate::plan::PhysicalJoin;
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use catalog::TableDef;
 use ir::{ColId, Expr, ExprKind, Get, Query, Rel, StmtKind};
 
-use crate::access::{given, ways};
 use crate::fold::conjuncts;
+use crate::key_range::{given, ways};
 
 /// A table of a statement, and the ordinals of its columns whose statistics matter.
 pub struct Wish {

@@ -83,7 +83,7 @@ impl<'a> Show<'a> {
     }
 
     fn range(&mut self, scan: &Scan, range: &KeyRange) -> String {
-        let key = crate::access::scan_key(&scan.table, scan.index);
+        let key = crate::key_range::scan_key(&scan.table, scan.index);
         let mut parts = Vec::new();
         for (i, value) in range.prefix.iter().enumerate() {
             let name = self.column(&scan.table, &scan.table.columns[key[i].0].name);
