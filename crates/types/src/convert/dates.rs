@@ -8,14 +8,11 @@ pub(super) use text::SESSION_STYLES;
 pub use text::{DateOrder, is_plain_date};
 
 use bytes::from_binary;
-use text::{Bad, parse};
+use text::{BASE, Bad, parse};
 
 use super::{clash, of_language};
-use crate::datetime::{DAYS_TO_1900, TICKS_PER_DAY};
+use crate::datetime::TICKS_PER_DAY;
 use crate::{DateTime, DateTime2, DateTimeOffset, SqlType, TypeError, Value};
-
-/// Midnight of 1900-01-01: the day of a bare time.
-const BASE: DateTime2 = DateTime2 { days: DAYS_TO_1900, ticks: 0 };
 
 /// `to` is a date or time; the value is not NULL.
 pub(super) fn to_temporal(

@@ -1,10 +1,12 @@
 //! Dates and times in text: the orders of day, month and year, and the forms of each style of CONVERT.
 
-use super::BASE;
 use crate::DateTime2;
 use crate::convert::of_language;
-use crate::datetime::{self, TICKS_PER_MINUTE, TICKS_PER_SECOND};
+use crate::datetime::{self, DAYS_TO_1900, TICKS_PER_MINUTE, TICKS_PER_SECOND};
 use crate::languages::Language;
+
+/// Midnight of 1900-01-01: the day of a bare time.
+pub(super) const BASE: DateTime2 = DateTime2 { days: DAYS_TO_1900, ticks: 0 };
 
 #[derive(PartialEq, Eq)]
 pub(super) struct Parsed {
