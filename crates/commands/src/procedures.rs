@@ -6,6 +6,7 @@ mod autostats;
 mod bindings;
 mod configure;
 mod files;
+mod memory_pool;
 mod messages;
 mod prepared_xml;
 mod properties;
@@ -238,6 +239,14 @@ impl Commands<'_> {
             }
             "sp_autostats" => {
                 self.autostats(args)?;
+                Ok(Some(0))
+            }
+            "sp_xtp_bind_db_resource_pool" => {
+                self.bind_pool(args)?;
+                Ok(Some(0))
+            }
+            "sp_xtp_unbind_db_resource_pool" => {
+                self.unbind_pool(args)?;
                 Ok(Some(0))
             }
             "sp_recompile" => {

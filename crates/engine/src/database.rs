@@ -5,6 +5,7 @@
 
 use crate::boot::Boot;
 use crate::checkpoint::Pauses;
+use crate::memory_quota::MemoryQuota;
 use crate::recovering::Recovering;
 use crate::status::Sessions;
 use crate::tree::{GONE, PendingDrop};
@@ -19,8 +20,8 @@ use log_manager::Lsn;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
+use std::sync::{Arc, OnceLock};
 use storage::Store;
 use transaction::{Shared, XdesStats};
 
@@ -92,6 +93,7 @@ pub struct Database {
     allow_snapshot_isolation: AtomicBool,
     /// MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT. Not remembered in the file.
     elevates_to_snapshot: AtomicBool,
+    pub(crate) memory_quota: OnceLock<Arc<MemoryQuota>>,
     pub(crate) sessions: Sessions,
     owners: AtomicU64,
     stamps: AtomicU64,
@@ -136,6 +138,7 @@ impl Database {
             read_committed_snapshot: AtomicBool::new(boot.read_committed_snapshot),
             allow_snapshot_isolation: AtomicBool::new(boot.allow_snapshot_isolation),
             elevates_to_snapshot: AtomicBool::new(false),
+            memory_quota: OnceLock::new(),
             sessions: Sessions::default(),
             boot: Mutex::new(boot),
             boot_write: TaskMutex::new(()),

@@ -28,6 +28,8 @@ pub enum EngineError {
     NotRepeatable,
     /// 41325: a row has come to a memory tree where none was read, or where one was being inserted.
     NotSerializable,
+    /// 41805: the rows of memory trees take what those of their resource pool may.
+    QuotaUsedUp { pool: Box<str> },
     /// 3952: the database does not allow snapshot isolation.
     SnapshotNotAllowed,
     /// 3951: the transaction did not begin under snapshot isolation.
@@ -86,6 +88,7 @@ impl EngineError {
             EngineError::WriteConflict => 41302,
             EngineError::NotRepeatable => 41305,
             EngineError::NotSerializable => 41325,
+            EngineError::QuotaUsedUp { .. } => 41805,
             EngineError::SnapshotNotAllowed => 3952,
             EngineError::SnapshotTooLate => 3951,
             EngineError::ReadPastRefused => 650,
@@ -149,6 +152,9 @@ impl fmt::Display for EngineError {
             }
             EngineError::NotRepeatable => f.write_str("a row is not as it was read"),
             EngineError::NotSerializable => f.write_str("a row has come where none was read"),
+            EngineError::QuotaUsedUp { pool } => {
+                write!(f, "the rows in memory take all that resource pool {pool} allows them")
+            }
             EngineError::SnapshotNotAllowed => {
                 f.write_str("snapshot isolation is not allowed in this database")
             }

@@ -28,6 +28,7 @@ mod locking;
 mod losers;
 mod memory;
 mod memory_facts;
+mod memory_quota;
 mod modify;
 mod open;
 mod options;
@@ -56,6 +57,7 @@ pub use ghosts::set_ghost_cleanup;
 pub use lob::{LOB_BYTES_MAX, LOB_CHUNK_BYTES};
 pub use memory::MemoryForm;
 pub use memory_facts::{MemoryCleaning, MemoryFacts};
+pub use memory_quota::MemoryQuota;
 pub use options::{
     DataFile, DbFiles, DbOptions, Decided, DelayedDurability, Durability, Isolation, ReadOptions,
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,

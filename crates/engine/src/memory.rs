@@ -18,6 +18,7 @@
 //!   are gone does not commit with checked reads, and whose snapshot is older does not read the new ones.
 //! - What it takes back it takes back newest first, before its locks go and before anybody learns that it is over.
 
+use crate::memory_quota::{MemoryQuota, Weighed};
 use crate::{Database, Isolation};
 use crate::{EngineError, InsertHint, Lsn, ReadOptions, RowImage, Tree, TreeId, Txn};
 use lock_manager::{KeyMode, TableMode};
@@ -139,6 +140,12 @@ impl Needs for Snapshots {
     }
 }
 
+impl Weighed for MemoryTree {
+    fn bytes(&self) -> u64 {
+        self.table.bounded_bytes()
+    }
+}
+
 impl MemoryTree {
     fn clean(&self, shared: &Shared, in_use: &InUse) -> u64 {
         let gone = self.table.clean(&Snapshots(in_use.clone()), &Xids(&shared.xids));
@@ -212,8 +219,25 @@ impl Database {
             conflicts: AtomicU64::new(0),
             duplicates: AtomicU64::new(0),
         });
+        if let Some(quota) = self.memory_quota() {
+            quota.add(Arc::<MemoryTree>::downgrade(&made));
+        }
         let _ = tree.inner.memory.set(made);
         Ok(())
+    }
+
+    /// What the rows of its memory trees may take, by a resource pool; `None`: as much as there is.
+    pub fn memory_quota(&self) -> Option<&Arc<MemoryQuota>> {
+        self.memory_quota.get()
+    }
+
+    /// Gives it a quota, once: before anybody uses it. Rows that are there count, and stay.
+    pub fn set_memory_quota(&self, quota: Arc<MemoryQuota>) {
+        let trees = self.open_trees();
+        for tree in trees.iter().filter_map(Tree::memory) {
+            quota.add(Arc::<MemoryTree>::downgrade(tree));
+        }
+        let _ = self.memory_quota.set(quota);
     }
 
     /// The same for a tree that a definition makes and fills, in one transaction.
@@ -363,6 +387,9 @@ impl Txn {
     ) -> Result<(), EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
         self.prepare_memory_write()?;
+        if let Some(quota) = self.db.memory_quota() {
+            quota.draw(key.len(), row.bytes.len())?;
+        }
         let snapshot = self.memory_snapshot();
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
         match memory.table.insert(key, row, &sight) {
@@ -385,6 +412,9 @@ impl Txn {
     ) -> Result<bool, EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
         self.prepare_memory_write()?;
+        if let (Some(quota), Some(row)) = (self.db.memory_quota(), row) {
+            quota.draw(0, row.bytes.len())?;
+        }
         let snapshot = self.memory_snapshot();
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
         match memory.table.change(key, row, &sight) {

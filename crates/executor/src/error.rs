@@ -69,6 +69,14 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
             16,
             "The current transaction failed to commit due to a serializable validation failure.",
         ),
+        EngineError::QuotaUsedUp { pool } => SqlError::new(
+            41805,
+            16,
+            format!(
+                "There is insufficient memory in the resource pool '{pool}' to run this operation on memory-optimized \
+                 tables. See 'http://go.microsoft.com/fwlink/?LinkID=614951' for more information."
+            ),
+        ),
         EngineError::SnapshotNotAllowed => SqlError::new(
             3952,
             16,

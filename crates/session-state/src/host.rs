@@ -159,6 +159,16 @@ pub trait Host {
         let _ = (statement, classifier);
         Err(SqlError::unsupported("ALTER RESOURCE GOVERNOR without a server"))
     }
+    /// sp_xtp_bind_db_resource_pool, of somebody who may: the ids of the database and of the pool. 911, 41370 to 41373.
+    fn bind_pool(&mut self, database: &str, pool: &str) -> Result<(i32, i32), SqlError> {
+        let _ = (database, pool);
+        Err(SqlError::unsupported("sp_xtp_bind_db_resource_pool without a server"))
+    }
+    /// sp_xtp_unbind_db_resource_pool, of somebody who may. 911, 41374.
+    fn unbind_pool(&mut self, database: &str) -> Result<(), SqlError> {
+        let _ = database;
+        Err(SqlError::unsupported("sp_xtp_unbind_db_resource_pool without a server"))
+    }
     /// The function that classifies, by its id in `master`: it stays as it is (10920).
     fn classifier(&self) -> i32 {
         0

@@ -4,6 +4,7 @@
 //! last by RECONFIGURE. Nothing is kept over a restart.
 
 use crate::Instance;
+use crate::facts::memory_kb;
 use executor::SqlError;
 use session_state::ConfigurationOption;
 use std::collections::BTreeMap;
@@ -44,6 +45,17 @@ impl Instance {
         if let Some(most) = self.config.memory_bytes {
             runtime::memory::set_limit_bytes(most.min((mb.max(0) as u64).saturating_mul(1 << 20)));
         }
+    }
+
+    /// Bytes that the server may take: of the machine's memory, by its settings and by what it was started with.
+    pub(crate) fn may_take_bytes(&self) -> u64 {
+        let mb = self.settings.lock().get(MEMORY_MB).map_or(i64::MAX, |(_, in_use)| in_use);
+        let set = (mb.max(0) as u64).saturating_mul(1 << 20);
+        let machine = match memory_kb().max(0) as u64 {
+            0 => u64::MAX,
+            kb => kb << 10,
+        };
+        set.min(machine).min(self.config.memory_bytes.unwrap_or(u64::MAX))
     }
 
     /// Every option, by name.
@@ -106,6 +118,7 @@ impl Instance {
         self.workspace.set_parallelism(in_use("max degree of parallelism"), threshold);
         drop(settings);
         self.fit_pools();
+        self.fit_quotas();
         Ok(())
     }
 }

@@ -112,7 +112,7 @@ impl Server for InstanceFacts<'_> {
 }
 
 /// Memory of the machine; 0 where the system does not tell.
-fn memory_kb() -> i64 {
+pub(crate) fn memory_kb() -> i64 {
     let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = told.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let number = line.and_then(|rest| rest.split_whitespace().next());

@@ -6,11 +6,12 @@
 //! ```
 //!
 //! In force are: the CPU's weights and caps ([`scheduler::Shares`]), GROUP_MAX_REQUESTS, MAX_DOP, memory grants in percent,
-//! their time-out, and a pool's part of all grants. The limits of I/O and MIN_MEMORY_PERCENT are kept and shown, no more.
+//! their time-out, a pool's part of all grants, and of databases bound to it (databases). The limits of I/O and MIN_MEMORY_PERCENT are kept and shown, no more.
 //!
 //! Invariants: while the governor is off, and until somebody defines something, every session is in `default` and the
 //! schedulers know no groups. A group with sessions in it is never dropped, nor moved to another pool (10904).
 
+mod databases;
 mod groups;
 mod rules;
 
@@ -20,6 +21,7 @@ use groups::{Group, Settings};
 
 use crate::Instance;
 use catalog::{DEFAULT_GROUP, GovernorDef, GroupDef, INTERNAL_GROUP, PoolDef};
+use engine::MemoryQuota;
 use executor::SqlError;
 use parking_lot::RwLock;
 use scheduler::{FULL_WEIGHT, SHARES_MAX, Shares};
@@ -40,12 +42,14 @@ struct State {
     /// As it was at the last RECONFIGURE or DISABLE, or at the start.
     def: Arc<GovernorDef>,
     groups: BTreeMap<i32, Arc<Group>>,
+    /// Of the pools that databases are bound to.
+    quotas: BTreeMap<i32, Arc<MemoryQuota>>,
 }
 
 impl Governor {
     /// At the start of an instance.
     pub fn new(def: Arc<GovernorDef>, shares: &Shares) -> Governor {
-        let state = State { def: Arc::default(), groups: BTreeMap::new() };
+        let state = State { def: Arc::default(), groups: BTreeMap::new(), quotas: BTreeMap::new() };
         let governor = Governor { state: RwLock::new(state) };
         governor.put(def, shares);
         governor
@@ -54,6 +58,16 @@ impl Governor {
     /// The definition in force.
     pub fn def(&self) -> Arc<GovernorDef> {
         self.state.read().def.clone()
+    }
+
+    /// What the rows of databases bound to a pool are bounded by; `name`: the pool's.
+    fn quota(&self, pool: i32, name: &str) -> Arc<MemoryQuota> {
+        let mut state = self.state.write();
+        state.quotas.entry(pool).or_insert_with(|| Arc::new(MemoryQuota::new(name))).clone()
+    }
+
+    fn quotas(&self) -> Vec<(i32, Arc<MemoryQuota>)> {
+        self.state.read().quotas.iter().map(|(id, quota)| (*id, quota.clone())).collect()
     }
 
     /// What its groups have used, by id.
@@ -202,7 +216,7 @@ impl Instance {
             group.effective_max_dop = if bound > 0 { bound.min(usual) } else { usual };
         }
         let (defined, in_force) = (self.server.governor(), self.governor.def());
-        GovernorFacts { defined, in_force, groups }
+        GovernorFacts { defined, in_force, groups, quotas: self.quota_figures() }
     }
 
     /// A statement of Resource Governor, of somebody who may. `classifier`: the id of the function that it names.
@@ -222,6 +236,7 @@ impl Instance {
                     Ok::<(), SqlError>(())
                 })?;
                 self.governor.put(def, self.schedulers().shares());
+                self.fit_quotas();
             }
             GovernorStatement::Alter(AlterGovernor::Disable) => {
                 server.change_governor(|def| {
@@ -232,6 +247,7 @@ impl Instance {
                 let mut now = GovernorDef::clone(&self.governor.def());
                 now.enabled = false;
                 self.governor.put(Arc::new(now), self.schedulers().shares());
+                self.fit_quotas();
             }
             GovernorStatement::Alter(AlterGovernor::ResetStatistics) => {
                 self.governor.state.read().groups.values().for_each(|group| group.reset());
@@ -248,6 +264,9 @@ impl Instance {
                 ));
             }
             other => {
+                if let GovernorStatement::DropPool(name) = other {
+                    self.check_unbound(&name.value)?;
+                }
                 server.change_governor(|def| rules::change(def, other))?;
             }
         }

@@ -245,6 +245,14 @@ impl Host for InstanceHost {
         self.instance.govern(statement, classifier)
     }
 
+    fn bind_pool(&mut self, database: &str, pool: &str) -> Result<(i32, i32), SqlError> {
+        self.instance.bind_pool(database, pool)
+    }
+
+    fn unbind_pool(&mut self, database: &str) -> Result<(), SqlError> {
+        self.instance.unbind_pool(database)
+    }
+
     fn classifier(&self) -> i32 {
         self.instance.server.governor().classifier
     }

@@ -218,6 +218,7 @@ impl Instance {
                 instance.start_switches();
                 instance.start_trace_flags();
                 for open in instance.databases() {
+                    instance.follow_binding(&open);
                     instance.drop_stale_global_tables(&open);
                 }
                 Ok(instance)
@@ -438,6 +439,7 @@ impl Instance {
 
     pub(crate) fn add_database(&self, open: OpenDatabase) {
         let key = fold(&open.name);
+        self.follow_binding(&open);
         let running = Running::start(Arc::new(open), &self.schedulers, &self.system);
         let open = running.open.clone();
         self.databases.write().insert(key, running);

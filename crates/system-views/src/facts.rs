@@ -57,6 +57,21 @@ pub struct GovernorFacts {
     pub in_force: Arc<catalog::GovernorDef>,
     /// See the type.
     pub groups: Vec<GroupFigures>,
+    /// Of the pools that databases are bound to.
+    pub quotas: Vec<QuotaFigures>,
+}
+
+/// What the rows in memory of the databases bound to a pool take.
+#[derive(Clone, Copy, Debug)]
+pub struct QuotaFigures {
+    /// The pool's id.
+    pub pool: i32,
+    /// See the type.
+    pub used_bytes: u64,
+    /// `None`: as much as there is.
+    pub bound_bytes: Option<u64>,
+    /// Writes that were refused (41805).
+    pub refused: u64,
 }
 
 /// What a workload group has used since the start, or since RESET STATISTICS.

@@ -36,7 +36,8 @@ pub use context::{
     Context, Database, PRODUCT_VERSION, SYSTEM_DATABASES, Server, ServerFacts, TEMPDB,
 };
 pub use facts::{
-    ConnectionFacts, GovernorFacts, GroupFigures, ListenerFacts, NonYielding, SessionFacts, Traffic,
+    ConnectionFacts, GovernorFacts, GroupFigures, ListenerFacts, NonYielding, QuotaFigures,
+    SessionFacts, Traffic,
 };
 
 pub use statistics::switches::SwitchFacts;

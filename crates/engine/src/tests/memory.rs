@@ -345,3 +345,47 @@ fn threads_that_are_serializable_keep_what_each_relies_on() {
         assert!(committed.into_inner() > 500);
     }
 }
+
+#[test]
+fn rows_stay_below_their_quota_and_deletions_make_room() {
+    for form in [RANGE, HASH] {
+        let db = fresh();
+        let tree = memory_tree(&db, form);
+        put_commit(&db, &tree, 0, &[0; 1000]).unwrap();
+        let quota = Arc::new(MemoryQuota::new("pool"));
+        db.set_memory_quota(quota.clone());
+        assert!(quota.used() > 1000);
+        quota.set_bound(Some(100_000));
+        let mut last = 0;
+        let refused = loop {
+            match put_commit(&db, &tree, last + 1, &[1; 1000]) {
+                Ok(_) => last += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(refused, EngineError::QuotaUsedUp { pool: "pool".into() });
+        assert!((80..=100).contains(&last), "{last}");
+        assert!(quota.used() >= 100_000 && quota.used() < 105_000, "{}", quota.used());
+        assert_eq!(quota.refused(), 1);
+        // What is there is read, and may go; the transaction that was refused goes on.
+        let mut txn = db.begin(TxnOptions::default());
+        assert!(read(&mut txn, &tree, last).is_some());
+        assert_eq!(put(&mut txn, &tree, last + 1, b"x"), Err(refused));
+        for n in 1..=20 {
+            assert!(txn.delete(&tree, &key(n)).unwrap());
+        }
+        txn.commit(Durability::Full).unwrap();
+        db.flush_log().unwrap();
+        while db.clean_memory() {}
+        put_commit(&db, &tree, last + 1, &[1; 1000]).unwrap();
+        // Without a bound there is room.
+        quota.set_bound(None);
+        for n in 1000..1200 {
+            put_commit(&db, &tree, n, &[1; 1000]).unwrap();
+        }
+        assert!(quota.used() > 200_000);
+        // A table that is gone does not count.
+        drop((txn, tree, db));
+        assert_eq!(quota.used(), 0);
+    }
+}

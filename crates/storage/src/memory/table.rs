@@ -97,6 +97,15 @@ impl Table {
         rows.max(0) as u64
     }
 
+    /// Rows, and what of the index is known without looking: the buckets of a hash index.
+    pub fn bounded_bytes(&self) -> u64 {
+        self.row_bytes()
+            + match &self.index {
+                Index::Hash(_) => self.index_bytes(),
+                Index::Range(_) => 0,
+            }
+    }
+
     /// Bytes that the index takes, about.
     pub fn index_bytes(&self) -> u64 {
         match &self.index {

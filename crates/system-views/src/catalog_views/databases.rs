@@ -213,7 +213,7 @@ view! {
     is_honor_broker_priority_on bit null = false;
     replica_id uniqueidentifier null = NULL;
     group_database_id uniqueidentifier null = NULL;
-    resource_pool_id int null = NULL;
+    resource_pool_id int null = d.option("resource_pool_id").and_then(|id| id.parse::<i32>().ok());
     default_language_lcid smallint null = NULL;
     default_language_name sysname null = NULL;
     default_fulltext_language_lcid int null = NULL;

@@ -6,7 +6,7 @@
 
 use crate::context::{Context, moment};
 use crate::declare::{Declared, view};
-use crate::facts::{GovernorFacts, GroupFigures};
+use crate::facts::{GovernorFacts, GroupFigures, QuotaFigures};
 use catalog::{DEFAULT_GROUP, GovernorDef, GroupDef, PoolDef};
 use executor::SqlError;
 use std::sync::Arc;
@@ -133,6 +133,20 @@ pub struct RunningPool {
     used_bytes: usize,
     waiting: usize,
     most_bytes: usize,
+    /// Of databases bound to it.
+    rows: Option<QuotaFigures>,
+}
+
+impl RunningPool {
+    /// Of grants and of rows in memory.
+    fn used(&self) -> usize {
+        self.active_bytes + self.rows.map_or(0, |rows| rows.used_bytes as usize)
+    }
+
+    fn most(&self) -> usize {
+        let of_rows = self.rows.and_then(|rows| rows.bound_bytes).unwrap_or(0);
+        self.most_bytes.saturating_add(of_rows as usize)
+    }
 }
 
 fn running_pools(context: &Context<'_>, _: &[Value]) -> Rows<RunningPool> {
@@ -153,6 +167,7 @@ fn running_pools(context: &Context<'_>, _: &[Value]) -> Rows<RunningPool> {
             used_bytes: granted().map(|r| r.used_bytes).sum(),
             waiting: rows.iter().filter(|r| r.pool == def.id && r.granted_ns.is_none()).count(),
             most_bytes: memory.part(def.max_memory),
+            rows: facts.quotas.iter().find(|quota| quota.pool == def.id).copied(),
             def: def.clone(),
         }
     };
@@ -177,10 +192,10 @@ view! {
     active_memgrant_count int = p.active as i32;
     active_memgrant_kb bigint = kb(p.active_bytes);
     memgrant_waiter_count int = p.waiting as i32;
-    max_memory_kb bigint = kb(p.most_bytes);
-    used_memory_kb bigint = kb(p.active_bytes);
-    target_memory_kb bigint = kb(p.most_bytes);
-    out_of_memory_count bigint = 0i64;
+    max_memory_kb bigint = kb(p.most());
+    used_memory_kb bigint = kb(p.used());
+    target_memory_kb bigint = kb(p.most());
+    out_of_memory_count bigint = p.rows.map_or(0, |rows| rows.refused as i64);
     min_cpu_percent int = p.def.min_cpu as i32;
     max_cpu_percent int = p.def.max_cpu as i32;
     min_memory_percent int = p.def.min_memory as i32;
