@@ -4,6 +4,7 @@ use crate::queue::{Queue, Waiter};
 use crate::wait::WaitNode;
 use crate::{KeyMode, Owner, RowKey};
 use parking_lot::Mutex;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use stdx::{CachePadded, NumberMap};
 
@@ -44,7 +45,14 @@ impl KeyTable {
         node: Option<&Arc<WaitNode>>,
     ) -> Request {
         let mut shard = self.shard(key).lock();
-        let queue = shard.entry(key).or_default();
+        let queue = match shard.entry(key) {
+            // Most locks are nobody's.
+            Entry::Vacant(place) => {
+                place.insert(Queue::of(owner, mode));
+                return Request::Granted(KeyMode::NONE);
+            }
+            Entry::Occupied(place) => place.into_mut(),
+        };
         let before = queue.mode_of(owner);
         let wanted = before.unwrap_or_default().union(mode);
         if before == Some(wanted) {
@@ -70,7 +78,8 @@ impl KeyTable {
     /// Goes back to a weaker mode; [`KeyMode::NONE`] lets go.
     pub(crate) fn weaken(&self, key: RowKey, owner: Owner, mode: KeyMode) {
         let mut shard = self.shard(key).lock();
-        let Some(queue) = shard.get_mut(&key) else { return };
+        let Entry::Occupied(mut place) = shard.entry(key) else { return };
+        let queue = place.get_mut();
         if mode == KeyMode::NONE {
             queue.remove(owner, |_| true);
         } else {
@@ -78,7 +87,7 @@ impl KeyTable {
         }
         grant(queue);
         if queue.is_unused() {
-            shard.remove(&key);
+            place.remove();
         }
     }
 
@@ -126,7 +135,15 @@ impl KeyTable {
     }
 }
 
+#[inline]
 fn grant(queue: &mut Queue<KeyMode>) {
+    if !queue.waiters.is_empty() {
+        grant_waiters(queue);
+    }
+}
+
+#[cold]
+fn grant_waiters(queue: &mut Queue<KeyMode>) {
     let fits = |queue: &Queue<KeyMode>| {
         let has_room = |w: &Waiter<KeyMode>| queue.fits(w.owner, w.mode, KeyMode::compatible);
         queue.ready(has_room, KeyMode::compatible)

@@ -30,6 +30,12 @@ impl<M> Default for Queue<M> {
 }
 
 impl<M: Copy + PartialEq> Queue<M> {
+    /// With one holder.
+    #[inline]
+    pub(crate) fn of(owner: Owner, mode: M) -> Queue<M> {
+        Queue { first: Some((owner, mode)), ..Queue::default() }
+    }
+
     pub(crate) fn holders(&self) -> impl Iterator<Item = (Owner, M)> + '_ {
         self.first.iter().chain(&self.more).copied()
     }

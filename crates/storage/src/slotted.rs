@@ -195,8 +195,14 @@ fn stored_key_head(p: &impl PageWords, at: usize, prefix: usize) -> u32 {
 /// Compares bytes stored from word `at`, `len` of them, with `key`.
 #[inline]
 pub(crate) fn compare_at(p: &impl PageWords, at: usize, len: usize, key: &[u8]) -> Ordering {
+    compare_from(p, 0, at, len, key)
+}
+
+/// The same where words below `first` are known to be equal.
+#[inline]
+fn compare_from(p: &impl PageWords, first: usize, at: usize, len: usize, key: &[u8]) -> Ordering {
     let words = len.min(key.len()).div_ceil(8);
-    for i in 0..words {
+    for i in first..words {
         let (a, b) = (p.word(at + i).swap_bytes(), key_word(key, i));
         if a != b {
             return a.cmp(&b);
@@ -222,13 +228,19 @@ pub(crate) fn is_at(p: &impl PageWords, i: usize, key: &[u8]) -> bool {
 #[inline]
 pub(crate) fn search(p: &impl PageWords, key: &[u8]) -> Result<usize, usize> {
     let head = key_head(key, p.word(PREFIX) as u16 as usize);
+    // Where the fences have nothing in common, as in a root, most heads are the same: the first word then tells.
+    let first = key_word(key, 0);
     let (mut lo, mut hi) = (0, Space::of(p).slots.min(PAGE_BYTES / 8));
     while lo < hi {
         let mid = (lo + hi) / 2;
         let s = slot(p, mid);
         let order = s.key_head.cmp(&head).then_with(|| {
             let len = entry_lens(p, s.at).0;
-            compare_at(p, s.at + 2, len, key)
+            if len == 0 || key.is_empty() {
+                return len.cmp(&key.len());
+            }
+            let word = p.word(s.at + 2).swap_bytes();
+            word.cmp(&first).then_with(|| compare_from(p, 1, s.at + 2, len, key))
         });
         match order {
             Ordering::Less => lo = mid + 1,
@@ -307,10 +319,9 @@ pub(crate) fn write_bytes(p: &mut impl PageWordsMut, at: usize, bytes: &[u8]) {
 }
 
 fn read_bytes(p: &impl PageWords, at: usize, len: usize, out: &mut Vec<u8>) {
-    out.clear();
-    out.reserve(pad8(len));
-    for i in 0..len.div_ceil(8) {
-        out.extend_from_slice(&p.word(at + i).to_le_bytes());
+    out.resize(pad8(len), 0);
+    for (i, word) in out.chunks_exact_mut(8).enumerate() {
+        word.copy_from_slice(&p.word(at + i).to_le_bytes());
     }
     out.truncate(len);
 }

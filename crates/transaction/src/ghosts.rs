@@ -68,6 +68,14 @@ impl Places {
     }
 }
 
+/// The first bytes of a key as a number that compares as they do.
+fn head(key: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let len = key.len().min(8);
+    bytes[..len].copy_from_slice(&key[..len]);
+    u64::from_be_bytes(bytes)
+}
+
 impl Ghosts {
     /// Something in the leaf of `key` can go, now or when its transaction has ended.
     pub fn note(&self, tree: u64, key: &[u8]) {
@@ -87,11 +95,14 @@ impl Ghosts {
     /// The oldest, at most so many, in the order of trees and keys, each once.
     pub fn take(&self, most: usize) -> Vec<Place> {
         let mut places = self.places.lock();
-        let mut taken: Vec<Place> = std::iter::from_fn(|| places.pop()).take(most).collect();
+        // The head of a key tells most of them apart, without a look at where the key lies.
+        let headed = |(tree, key): Place| (tree, head(&key), key);
+        let mut taken: Vec<_> =
+            std::iter::from_fn(|| places.pop()).take(most).map(headed).collect();
         drop(places);
         taken.sort_unstable();
         taken.dedup();
-        taken
+        taken.into_iter().map(|(tree, _, key)| (tree, key)).collect()
     }
 
     /// Whether there are none.
