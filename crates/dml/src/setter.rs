@@ -1,7 +1,8 @@
 //! What the SET of an UPDATE makes of a row.
 //!
-//! Where every column that is set has a fixed place in the row, and nothing else of the row follows from it, the old row's
-//! bytes are patched: the other columns are neither decoded nor encoded.
+//! Where nothing else of the row follows from the columns that are set, the new row is made of the old one's bytes: patched
+//! in the places of columns that have fixed ones, spliced for those of variable length. The other columns are neither decoded
+//! nor encoded.
 
 use crate::nulls::null_error;
 use crate::spot::Spot;
@@ -40,23 +41,28 @@ impl Setter {
         }
     }
 
-    /// Whether it can patch a row. (One that is older than the last columns has no place for them.)
+    /// Whether it can make the new row out of the old one's bytes. (One that is older than the last columns has no place for
+    /// them; what a column of variable length has outside of the row is its writer's to see to.)
     pub fn patches(&self, table: &TableDef, row: &[u8]) -> bool {
-        self.fixed && RowLayout::row_columns(row) == table.layout.columns().len()
+        (self.fixed || table.lob.is_none())
+            && RowLayout::row_columns(row) == table.layout.columns().len()
     }
 
-    /// Patches `row`. `slots`: the plan's row; of `values`, the table's columns, those that are set follow. 515.
+    /// Appends what becomes of `row` to `made`. `slots`: the plan's row; of `values`, the table's columns, those that are set
+    /// follow. 511, 515.
     pub fn patch(
         &self,
         table: &TableDef,
         slots: &[Value],
         values: &mut [Value],
-        row: &mut [u8],
+        row: &[u8],
+        (set, made): (&mut Vec<(usize, Value)>, &mut Vec<u8>),
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
         let layout = &table.layout;
         let mut cx = cx.reborrow();
         cx.table = Some(table);
+        set.clear();
         for item in &self.set {
             let value = eval(item.value(), slots, &mut cx)?;
             let (var, ordinal) = match item {
@@ -64,21 +70,31 @@ impl Setter {
                 UpdateSet::Var { var, .. } => (Some(*var), None),
                 UpdateSet::Both { var, ordinal, .. } => (Some(*var), Some(*ordinal)),
             };
-            if let Some(ordinal) = ordinal {
-                layout.patch(row, ordinal, &value);
-            }
             if let Some(var) = var {
                 cx.vars[var.0 as usize] = value.clone();
             }
             if let Some(place) = ordinal.and_then(|ordinal| values.get_mut(ordinal)) {
-                *place = value;
+                *place = value.clone();
+            }
+            if let Some(ordinal) = ordinal {
+                set.push((ordinal, value));
             }
         }
-        for ordinal in &self.columns {
+        let null = |ordinal: &&usize| {
+            !table.columns[**ordinal].nullable
+                && set.iter().any(|(i, value)| i == *ordinal && value.is_null())
+        };
+        if let Some(ordinal) = self.columns.iter().find(null) {
             let column = &table.columns[*ordinal];
-            if !column.nullable && layout.is_null(row, *ordinal) {
-                return Err(null_error(&column.name, &qualified(table, &cx), "UPDATE"));
-            }
+            return Err(null_error(&column.name, &qualified(table, &cx), "UPDATE"));
+        }
+        if !self.fixed {
+            let other = |ordinal: usize| set.iter().find(|(i, _)| *i == ordinal).map(|(_, v)| v);
+            return Ok(layout.splice(row, other, made)?);
+        }
+        made.extend_from_slice(row);
+        for (ordinal, value) in set.iter() {
+            layout.patch(made, *ordinal, value);
         }
         Ok(())
     }
@@ -102,6 +118,8 @@ impl Setter {
 pub(crate) struct Bench {
     was: Vec<Value>,
     values: Vec<Value>,
+    /// What the columns get that are set.
+    set: Vec<(usize, Value)>,
     row: Vec<u8>,
 }
 
@@ -124,8 +142,8 @@ impl Bench {
         self.values.clone_from(&self.was);
         let made = if patches {
             self.row.clear();
-            self.row.extend_from_slice(&found.row);
-            setter.patch(table, slots, &mut self.values, &mut self.row, cx)?;
+            let into = (&mut self.set, &mut self.row);
+            setter.patch(table, slots, &mut self.values, &found.row, into, cx)?;
             Some(&self.row[..])
         } else {
             setter.assign(table, slots, &mut self.values, cx)?;

@@ -428,14 +428,63 @@ impl RowLayout {
         };
         let cell = &mut row[offset as usize..(offset + len) as usize];
         put_fixed(self.columns[i].ty, self.columns[i].rule, value, cell);
-        let bitmap = self.fixed_end + i / 8;
-        let bit = 1u8 << (i % 8);
-        if value.is_null() {
-            row[bitmap] |= bit;
-        } else {
-            row[bitmap] &= !bit;
-        }
+        self.mark_null(row, i, value.is_null());
         true
+    }
+
+    /// Appends to `out` the row `row`, which has all columns, with other values in those for which `other` has one, of the
+    /// column's type, or NULL. The others are copied as they are stored. 511 as [`RowLayout::encode`].
+    pub fn splice<'v>(
+        &self,
+        row: &[u8],
+        other: impl Fn(usize) -> Option<&'v Value>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), TypeError> {
+        assert_eq!(RowLayout::row_columns(row), self.columns.len(), "a row of all columns");
+        let start = out.len();
+        let ends = self.fixed_end + self.columns.len().div_ceil(8);
+        let data = ends + 2 * self.variable_count;
+        out.extend_from_slice(&row[..data]);
+        let mut from = data;
+        for (i, place) in self.places.iter().enumerate() {
+            let value = other(i);
+            let Place::Variable(index) = *place else {
+                if let Some(value) = value {
+                    self.patch(&mut out[start..], i, value);
+                }
+                continue;
+            };
+            let at = ends + 2 * index as usize;
+            let end = u16_at(row, at);
+            let to = end & !(EXTERNAL as usize);
+            let mut flag = end as u16 & EXTERNAL;
+            match value {
+                None => out.extend_from_slice(&row[from..to]),
+                Some(value) => {
+                    put_variable(self.columns[i].ty, self.columns[i].rule, value, out);
+                    flag = 0;
+                    self.mark_null(&mut out[start..], i, value.is_null());
+                }
+            }
+            from = to;
+            let size = out.len() - start;
+            if size > ROW_BYTES_MAX {
+                out.truncate(start);
+                return Err(TypeError::RowTooLarge { size });
+            }
+            out[start + at..start + at + 2].copy_from_slice(&(size as u16 | flag).to_le_bytes());
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn mark_null(&self, row: &mut [u8], i: usize, null: bool) {
+        let bit = 1u8 << (i % 8);
+        if null {
+            row[self.fixed_end + i / 8] |= bit;
+        } else {
+            row[self.fixed_end + i / 8] &= !bit;
+        }
     }
 
     /// Overwrites a bigint (or money) column that is not NULL in the template.
@@ -479,13 +528,28 @@ impl RowLayout {
             };
             let Place::Fixed { offset, len } = *place else { continue };
             let cell = &row[offset as usize..(offset + len) as usize];
-            let run = cell.iter().rev().take_while(|b| **b == byte).count();
+            let run = trailing(cell, byte);
             if run >= min.max(1) && best.is_none_or(|(_, longest, _)| run > longest as usize) {
                 best = Some((offset as u16 + (len as usize - run) as u16, run as u16, byte));
             }
         }
         best
     }
+}
+
+/// How many of the last bytes are this one.
+#[inline]
+fn trailing(cell: &[u8], byte: u8) -> usize {
+    let all = u64::from_le_bytes([byte; 8]);
+    let mut rest = cell;
+    while let Some((before, word)) = rest.split_last_chunk::<8>() {
+        let other = u64::from_le_bytes(*word) ^ all;
+        if other != 0 {
+            return cell.len() - rest.len() + other.leading_zeros() as usize / 8;
+        }
+        rest = before;
+    }
+    cell.len() - rest.len() + rest.iter().rev().take_while(|b| **b == byte).count()
 }
 
 #[inline]

@@ -225,6 +225,16 @@ fn rows_read_back() {
         other[i] = if n.below(3) == 0 { Value::Null } else { some_value(types[i], &mut n) };
         let mut expected = Vec::new();
         layout.encode(&other, &mut expected).expect("fits");
+        // So does splicing, of two columns as of one.
+        let mut spliced = vec![0xEE; round % 3];
+        let at = spliced.len();
+        layout.splice(row, |c| (c == i).then_some(&other[i]), &mut spliced).expect("fits");
+        assert_eq!(spliced[at..], expected, "splice of {}", ALL[i]);
+        let j = n.below(types.len() as u64) as usize;
+        spliced.clear();
+        let back = |c: usize| (c == i || c == j).then_some(&values[c]);
+        layout.splice(&expected, back, &mut spliced).expect("fits");
+        assert_eq!(spliced, row, "splice of {} and {}", ALL[i], ALL[j]);
         if layout.patch(row, i, &other[i]) {
             assert_eq!(row, expected.as_slice(), "patch of {}", ALL[i]);
         } else {
@@ -300,7 +310,10 @@ fn row_too_large() {
     let error = layout.encode(&[long.clone(), long.clone()], &mut row).expect_err("too large");
     assert_eq!(error.number(), 511);
     assert_eq!(row, [1, 2, 3], "the buffer is as before");
-    assert!(layout.encode(&[long, Value::Null], &mut row).is_ok());
+    assert!(layout.encode(&[long.clone(), Value::Null], &mut row).is_ok());
+    let mut other = vec![7];
+    let error = layout.splice(&row[3..], |_| Some(&long), &mut other).expect_err("too large");
+    assert_eq!((error.number(), &other[..]), (511, &[7][..]));
 }
 
 #[test]
@@ -330,6 +343,16 @@ fn columns_outside_of_the_row() {
             assert_eq!(layout.decode_column(&row, i).as_ref(), Some(value));
         }
     }
+    // What lies outside stays there when other columns change, and comes in when it is set.
+    let mut spliced = Vec::new();
+    let (first, short) = (Value::str("longer than that"), Value::str("in"));
+    layout.splice(&row, |i| (i == 0).then_some(&first), &mut spliced).expect("fits");
+    assert_eq!(layout.external(&spliced, 2), Some(outside));
+    assert_eq!(layout.decode_column(&spliced, 4), Some(Value::str("last")));
+    spliced.clear();
+    layout.splice(&row, |i| (i == 2).then_some(&short), &mut spliced).expect("fits");
+    assert_eq!(layout.external(&spliced, 2), None);
+    assert_eq!(layout.decode_column(&spliced, 2), Some(short));
     // A row from before the last two columns, read by the newer layout.
     let old = RowLayout::new(&columns[..3]);
     let mut row = Vec::new();
