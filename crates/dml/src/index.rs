@@ -62,24 +62,24 @@ impl IndexWriter {
         })
     }
 
-    /// Takes an entry away.
+    /// Takes an entry away. The transaction has the row's lock.
     pub fn delete(&self, table: &TableDef, entry: &Entry, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("an index entry is deleted without a transaction");
         };
-        match txn.delete(&self.tree, &entry.key) {
+        match txn.delete_entry(&self.tree, &entry.key) {
             Ok(true) => Ok(()),
             Ok(false) => Err(lost(table, &table.indexes[self.at])),
             Err(e) => Err(engine_error(e, Some(table), cx)),
         }
     }
 
-    /// Changes what is stored under an entry's key.
+    /// Changes what is stored under an entry's key, likewise.
     pub fn update(&self, table: &TableDef, entry: &Entry, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("an index entry is changed without a transaction");
         };
-        match txn.update(&self.tree, &entry.key, &RowImage::new(&entry.row)) {
+        match txn.update_entry(&self.tree, &entry.key, &RowImage::new(&entry.row)) {
             Ok(true) => Ok(()),
             Ok(false) => Err(lost(table, &table.indexes[self.at])),
             Err(e) => Err(engine_error(e, Some(table), cx)),
@@ -120,6 +120,17 @@ pub(crate) fn entry(
     locator: &[u8],
     out: &mut Entry,
 ) -> Result<(), SqlError> {
+    entry_key(index, values, locator, out)?;
+    entry_row(index, values, locator, out)
+}
+
+/// The entry's key alone: what names one that goes. 1946.
+pub(crate) fn entry_key(
+    index: &IndexDef,
+    values: &[Value],
+    locator: &[u8],
+    out: &mut Entry,
+) -> Result<(), SqlError> {
     out.key.clear();
     for ((ordinal, _), part) in index.columns.iter().zip(index.key_layout.parts()) {
         key::encode_part(part, &values[*ordinal], &mut out.key);
@@ -131,24 +142,38 @@ pub(crate) fn entry(
     };
     let most = engine::KEY_MAX - tail;
     if out.key.len() > most {
-        return Err(SqlError::new(
-            1946,
-            16,
-            format!(
-                "Operation failed. The index entry of length {} bytes for the index '{}' exceeds the \
-                 maximum length of {most} bytes for nonclustered indexes.",
-                out.key.len(),
-                index.name
-            ),
-        ));
+        return Err(too_long(index, out.key.len(), most));
     }
     if !index.unique {
         out.key.extend_from_slice(locator);
         end_of_hashed(index, locator, &mut out.key);
     }
+    Ok(())
+}
+
+/// What stands under the key.
+pub(crate) fn entry_row(
+    index: &IndexDef,
+    values: &[Value],
+    locator: &[u8],
+    out: &mut Entry,
+) -> Result<(), SqlError> {
     out.stored.clear();
     out.stored.push(Value::binary(locator));
     out.stored.extend(index.stored.iter().map(|ordinal| values[*ordinal].clone()));
     out.row.clear();
     Ok(index.layout.encode(&out.stored, &mut out.row)?)
+}
+
+#[cold]
+fn too_long(index: &IndexDef, len: usize, most: usize) -> SqlError {
+    SqlError::new(
+        1946,
+        16,
+        format!(
+            "Operation failed. The index entry of length {len} bytes for the index '{}' exceeds the maximum length of \
+             {most} bytes for nonclustered indexes.",
+            index.name
+        ),
+    )
 }

@@ -6,7 +6,7 @@
 
 use crate::error::from_binder;
 use crate::foreign::{ForeignKeys, conflict};
-use crate::index::{Entry, IndexWriter, entry, has_entry};
+use crate::index::{Entry, IndexWriter, entry, entry_key, entry_row, has_entry};
 use crate::period::Period;
 use crate::tracking::Tracker;
 use binder::TableRules;
@@ -365,7 +365,7 @@ impl Upkeep {
     ) -> Result<(), SqlError> {
         for writer in &self.indexes {
             if has_entry(self.rules.filters[writer.at].as_ref(), old, cx)? {
-                entry(&table.indexes[writer.at], old, locator, &mut self.old_entry)?;
+                entry_key(&table.indexes[writer.at], old, locator, &mut self.old_entry)?;
                 writer.delete(table, &self.old_entry, cx)?;
             }
         }
@@ -387,12 +387,13 @@ impl Upkeep {
             let filter = self.rules.filters[at].as_ref();
             let (was, is) = (has_entry(filter, old, cx)?, has_entry(filter, new, cx)?);
             if was {
-                entry(index, old, locator, &mut self.old_entry)?;
+                entry_key(index, old, locator, &mut self.old_entry)?;
             }
             if is {
                 entry(index, new, locator, &mut self.new_entry)?;
             }
             if was && is && self.old_entry.key == self.new_entry.key {
+                entry_row(index, old, locator, &mut self.old_entry)?;
                 if self.old_entry.row != self.new_entry.row {
                     self.indexes[i].update(table, &self.new_entry, cx)?;
                 }

@@ -265,6 +265,7 @@ impl From<StorageError> for EngineError {
                 stdx::fatal!("a wait for transaction {xid} was not waited for")
             }
             StorageError::GapGuarded => stdx::fatal!("a locked gap was not asked about"),
+            StorageError::Locked => stdx::fatal!("a lock was not asked for"),
             StorageError::Conflict => EngineError::SnapshotConflict,
             StorageError::RowTooLarge { key, row } => {
                 EngineError::RowTooLarge { bytes: key + row, bytes_max: 8060 }

@@ -3,7 +3,8 @@
 //! Inserts take no row lock: the stamp of an unfinished transaction is the lock, and who meets it waits for its end.
 //! They ask about the gap that they come into only where somebody may have locked one (`gaps.rs`).
 //! Updates and deletes take the row's X lock first, so they queue there in order, and then still wait for an
-//! unfinished inserter whose stamp they meet.
+//! unfinished inserter whose stamp they meet. An entry of an index changes after its row, whose lock keeps other writers
+//! out of both: it is not locked again.
 
 use crate::commit_timer::CommitTimer;
 use crate::gaps::name_of;
@@ -13,7 +14,7 @@ use lock_manager::{KeyMode, TableMode};
 use mvcc::Xid;
 use storage::StorageError;
 use telemetry::{Counter, counters};
-use transaction::FusedInsert;
+use transaction::{FusedInsert, Unlocked};
 
 impl Txn {
     /// Inserts a row. [`EngineError::Duplicate`] if the key is there; waits for a transaction that has inserted or
@@ -200,6 +201,53 @@ impl Txn {
                 Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
                 Err(e) => return Err(self.refuse(tree, e)),
             }
+        }
+    }
+
+    /// [`Txn::update`] of an entry of an index, whose row the transaction has locked: without a lock of its own, unless
+    /// somebody else has it locked (transaction's `unlocked.rs`).
+    pub fn update_entry(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        row: &RowImage<'_>,
+    ) -> Result<bool, EngineError> {
+        match self.change_entry(tree, |tree, log| tree.update(log, key, row))? {
+            Some(found) => {
+                tree.count_changes(i64::from(found));
+                Ok(found)
+            }
+            None => self.update(tree, key, row),
+        }
+    }
+
+    /// [`Txn::delete`] likewise.
+    pub fn delete_entry(&mut self, tree: &Tree, key: &[u8]) -> Result<bool, EngineError> {
+        match self.change_entry(tree, |tree, log| tree.mark_ghost(log, key))? {
+            Some(found) => {
+                tree.count_rows(-i64::from(found));
+                tree.count_changes(2 * i64::from(found));
+                Ok(found)
+            }
+            None => self.delete(tree, key),
+        }
+    }
+
+    /// What a change without a lock gave; none: it takes a lock, or a wait.
+    fn change_entry(
+        &mut self,
+        tree: &Tree,
+        change: impl FnOnce(&storage::Tree, &mut Unlocked<'_>) -> Result<bool, StorageError>,
+    ) -> Result<Option<bool>, EngineError> {
+        if tree.is_memory() {
+            return Ok(None);
+        }
+        self.enter(tree, TableMode::IntentExclusive)?;
+        self.prepare_write()?;
+        match change(&tree.inner.tree, &mut Unlocked(&mut self.context)) {
+            Ok(found) => Ok(Some(found)),
+            Err(StorageError::Locked | StorageError::WaitFor(_)) => Ok(None),
+            Err(e) => Err(self.refuse(tree, e)),
         }
     }
 

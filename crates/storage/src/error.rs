@@ -14,6 +14,8 @@ pub enum StorageError {
     WaitFor(Xid),
     /// The key would go into a gap that may be locked: ask, then try again. Nothing is latched.
     GapGuarded,
+    /// Somebody has the row locked ([`crate::TxnLog::may_change`]): lock it, then try again. Nothing is latched.
+    Locked,
     /// The row changed after the caller's snapshot ([`crate::OnWrite::Conflict`]; SQL Server's 3960).
     Conflict,
     /// Key and row do not fit a page (SQL Server's 511), or the key is longer than keys may be (1946).
@@ -45,7 +47,7 @@ impl StorageError {
     pub fn number(&self) -> u32 {
         match self {
             StorageError::Duplicate => 2627,
-            StorageError::WaitFor(_) | StorageError::GapGuarded => 0,
+            StorageError::WaitFor(_) | StorageError::GapGuarded | StorageError::Locked => 0,
             StorageError::Conflict => 3960,
             StorageError::RowTooLarge { .. } => 511,
             StorageError::FilegroupFull => 1105,
@@ -62,6 +64,7 @@ impl fmt::Display for StorageError {
         match self {
             StorageError::Duplicate => f.write_str("the key exists"),
             StorageError::GapGuarded => f.write_str("the gap may be locked"),
+            StorageError::Locked => f.write_str("the row is locked"),
             StorageError::WaitFor(xid) => write!(f, "the key is held by transaction {xid}"),
             StorageError::Conflict => f.write_str("the row changed after the snapshot"),
             StorageError::RowTooLarge { key, row } => {

@@ -176,9 +176,10 @@ impl<L: TxnLog> LeafContext<'_, L> {
         Change::Done(true)
     }
 
-    fn may_write(&mut self, existing: Stamp) -> Result<bool, StorageError> {
+    fn may_write(&mut self, key: &[u8], existing: Stamp) -> Result<bool, StorageError> {
         match self.log.before_write(existing) {
-            OnWrite::Proceed => Ok(true),
+            OnWrite::Proceed if self.log.may_change(self.tree, key) => Ok(true),
+            OnWrite::Proceed => Err(StorageError::Locked),
             OnWrite::Gone => Ok(false),
             OnWrite::Wait(xid) => Err(StorageError::WaitFor(xid)),
             OnWrite::Conflict => Err(StorageError::Conflict),
@@ -193,7 +194,7 @@ impl<L: TxnLog> LeafContext<'_, L> {
         row: &RowImage<'_>,
     ) -> Result<Change, StorageError> {
         let Ok(i) = slotted::search(w, key) else { return Ok(Change::Done(false)) };
-        if !self.may_write(Stamp(slotted::entry_head(w, i)))? {
+        if !self.may_write(key, Stamp(slotted::entry_head(w, i)))? {
             return Ok(Change::Done(false));
         }
         Ok(self.replace(w, i, key, row))
@@ -207,7 +208,7 @@ impl<L: TxnLog> LeafContext<'_, L> {
     ) -> Result<Change, StorageError> {
         let Ok(i) = slotted::search(w, key) else { return Ok(Change::Done(false)) };
         let old_stamp = Stamp(slotted::entry_head(w, i));
-        if !self.may_write(old_stamp)? {
+        if !self.may_write(key, old_stamp)? {
             return Ok(Change::Done(false));
         }
         slotted::read_row(w, i, &mut self.old);

@@ -64,8 +64,8 @@ pub trait TxnLog {
     fn before_write(&mut self, existing: Stamp) -> OnWrite;
 
     /// Whether the row under `key`, which [`TxnLog::before_write`] has let pass, may be changed now: nobody has it
-    /// locked. Asked with the leaf latched, before the change of a row that was looked up without a lock: who locks the
-    /// row after that looks at it once he has the lock. Never suspends.
+    /// locked. Asked with the leaf latched, before the change of a row that is not locked for it: who locks the row after
+    /// that looks at it once he has the lock. Never suspends.
     #[inline]
     fn may_change(&self, tree: TreeId, key: &[u8]) -> bool {
         let _ = (tree, key);

@@ -4,8 +4,10 @@
 //! compensation names the next one to undo. Nothing here suspends between a lease and the append that it pays for.
 
 mod only;
+mod unlocked;
 
 pub use only::OnlyChange;
+pub use unlocked::Unlocked;
 
 use crate::envelope::{self, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
 use crate::shared::wall_us;

@@ -145,6 +145,48 @@ fn a_lock_or_a_writer_is_in_the_way_of_a_change_without_one() {
 }
 
 #[test]
+fn an_entry_changes_without_a_lock_unless_somebody_has_it_locked() {
+    let db = fresh();
+    let tree = make_tree(&db);
+    for n in 1..=2 {
+        put_commit(&db, &tree, n, &[0; 8]).unwrap();
+    }
+    let impatient = TxnOptions { lock_timeout_ms: Some(0), ..TxnOptions::default() };
+    let repeatable = TxnOptions { isolation: Isolation::RepeatableRead, ..impatient };
+    let (mut writer, mut reader) = (db.txn(impatient), db.txn(repeatable));
+    let mut row = Vec::new();
+    let timed_out = |e: EngineError| assert!(matches!(e, EngineError::LockTimeout), "{e}");
+
+    // A reader that keeps its lock came first.
+    reader.begin();
+    assert!(reader.get(&tree, &key(1), &mut row).unwrap());
+    writer.begin();
+    timed_out(writer.delete_entry(&tree, &key(1)).unwrap_err());
+    timed_out(writer.update_entry(&tree, &key(1), &RowImage::new(&[1; 8])).unwrap_err());
+    reader.commit(Durability::Delayed).unwrap();
+
+    // The writer came first: whoever reads, or inserts, meets its stamp. It has locked no key.
+    assert!(writer.delete_entry(&tree, &key(1)).unwrap());
+    assert!(writer.update_entry(&tree, &key(2), &RowImage::new(&[1; 8])).unwrap());
+    assert!(!writer.delete_entry(&tree, &key(3)).unwrap());
+    assert!(db.locks().iter().all(|l| !matches!(l.resource, LockResource::Key { .. })));
+    for n in 1..=2 {
+        reader.begin();
+        timed_out(reader.get(&tree, &key(n), &mut row).unwrap_err());
+        reader.rollback().unwrap();
+    }
+    // Taken back, the entries are what they were, and nobody's.
+    writer.rollback().unwrap();
+    reader.begin();
+    for n in 1..=2 {
+        assert!(reader.get(&tree, &key(n), &mut row).unwrap());
+        assert_eq!(row, [0; 8]);
+    }
+    reader.commit(Durability::Delayed).unwrap();
+    assert!(db.locks().is_empty());
+}
+
+#[test]
 fn older_versions_are_kept_for_those_who_read_them() {
     let db = fresh();
     let tree = make_tree(&db);
