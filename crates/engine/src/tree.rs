@@ -107,7 +107,7 @@ impl Tree {
     }
 
     /// About how many rows have been added since the database was opened, less those deleted, so perhaps below 0.
-    /// Rows of transactions that rolled back are counted.
+    /// Rows of transactions that are not over are counted.
     pub fn net_rows(&self) -> i64 {
         self.inner.slots.iter().map(|s| s.rows.load(Relaxed)).sum()
     }
@@ -220,6 +220,26 @@ pub(crate) struct Reshape {
     pub(crate) shape: u64,
     /// The transaction's newest record then.
     pub(crate) at: Lsn,
+}
+
+/// The same for a transaction whose rows have been counted.
+pub(crate) struct CountedTrees<'a>(pub(crate) &'a Database);
+
+impl transaction::Trees for CountedTrees<'_> {
+    fn tree(&self, id: TreeId) -> storage::Tree {
+        TreesOf(self.0).tree(id)
+    }
+
+    fn free_tree(&self, id: TreeId) -> Result<(), storage::StorageError> {
+        TreesOf(self.0).free_tree(id)
+    }
+
+    fn taken_back(&self, id: TreeId, rows: i64) {
+        let tree = self.0.tree(id);
+        tree.count_rows(rows);
+        // It has been changed all the same.
+        tree.count_changes(-rows);
+    }
 }
 
 /// How the undo walk finds trees.

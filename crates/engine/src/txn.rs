@@ -265,8 +265,12 @@ impl Txn {
         self.check()?;
         self.take_memory_back(to.written);
         if self.context.last() > to.last {
-            let undone =
-                undo_to(&self.shared, &mut self.context, to.last, &crate::tree::TreesOf(&self.db));
+            let undone = undo_to(
+                &self.shared,
+                &mut self.context,
+                to.last,
+                &crate::tree::CountedTrees(&self.db),
+            );
             self.drops.retain(|(_, lsn)| *lsn <= to.last);
             self.reshapes.retain(|r| r.at <= to.last);
             undone.map_err(|e| self.doom(e.into()))?;
@@ -446,7 +450,7 @@ impl Txn {
     }
 
     fn undo_all(&mut self) -> Result<(), EngineError> {
-        let trees = crate::tree::TreesOf(&self.db);
+        let trees = crate::tree::CountedTrees(&self.db);
         let undone = undo_to(&self.shared, &mut self.context, Lsn::NONE, &trees)
             .and_then(|()| self.context.log_abort().map_err(Into::into));
         undone.map_err(|e| {
@@ -572,8 +576,9 @@ impl Orphan {
 
     pub(crate) fn roll_back(mut self, db: &Database) {
         self.memory.abandon();
-        let undone = undo_to(&db.shared, &mut self.context, Lsn::NONE, &crate::tree::TreesOf(db))
-            .and_then(|()| self.context.log_abort().map_err(Into::into));
+        let undone =
+            undo_to(&db.shared, &mut self.context, Lsn::NONE, &crate::tree::CountedTrees(db))
+                .and_then(|()| self.context.log_abort().map_err(Into::into));
         if let Err(e) = undone {
             db.fail(&format!("a rollback could not be finished: {e}"));
             self.context.publish_abort();

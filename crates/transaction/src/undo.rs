@@ -16,6 +16,8 @@ pub trait Trees {
     fn tree(&self, id: TreeId) -> Tree;
     /// Frees a tree that the transaction has made; it may be free already.
     fn free_tree(&self, id: TreeId) -> Result<(), StorageError>;
+    /// A change has been taken back by which a tree has so many rows more or less, for who counts them.
+    fn taken_back(&self, _id: TreeId, _rows: i64) {}
 }
 
 /// Undoes the records of `context` above `to` (the newest record at the time of the savepoint; [`Lsn::NONE`] for
@@ -69,7 +71,14 @@ fn undo_one(
 ) -> Result<(), StorageError> {
     match record.kind {
         Kind::Op => {
-            let Some(mut undo) = PageOp::decode(record.body).and_then(|op| op.undo()) else {
+            let op = PageOp::decode(record.body);
+            let rows = match op {
+                Some(PageOp::Insert { .. }) => -1,
+                Some(PageOp::Update { old_stamp, .. }) => -i64::from(old_stamp.is_ghost()),
+                Some(PageOp::Ghost { .. }) => 1,
+                _ => 0,
+            };
+            let Some(mut undo) = op.and_then(|op| op.undo()) else {
                 stdx::fatal!("an op of transaction {} cannot be undone", record.xid);
             };
             if let (UndoAction::Restore { stamp, .. }, true) =
@@ -77,7 +86,11 @@ fn undo_one(
             {
                 undo.action = UndoAction::Restamp { stamp };
             }
-            trees.tree(undo.tree).apply_undo(context, &undo)
+            trees.tree(undo.tree).apply_undo(context, &undo)?;
+            if rows != 0 {
+                trees.taken_back(undo.tree, rows);
+            }
+            Ok(())
         }
         Kind::TreeCreated => {
             let Some(tree) = record.tree() else {
