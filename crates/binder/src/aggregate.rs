@@ -123,7 +123,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Why rows seen there are not aggregated: 147, 157, 1015, 4101.
+    /// Why rows seen there are not aggregated: 147, 157, 158, 1015, 4101.
     fn no_grouping(&self, place: Place, line: u32) -> BindError {
         let (number, text) = match place {
             Place::Applied => (
@@ -138,6 +138,7 @@ impl Binder<'_> {
             Place::Set => {
                 (157, "An aggregate may not appear in the set list of an UPDATE statement.")
             }
+            Place::Output => (158, "An aggregate may not appear in the OUTPUT clause."),
             Place::Other => (
                 147,
                 "An aggregate may not appear in the WHERE clause unless it is in a subquery \

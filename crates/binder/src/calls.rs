@@ -225,6 +225,13 @@ impl Binder<'_> {
                 && let ast::ExprKind::Variable(v) = &e.kind
                 && let Some((slot, _)) = self.frame.table(&v.name)
             {
+                if arg.output {
+                    let text = format!(
+                        "The table variable \"{}\" can not be passed to a stored procedure with the OUTPUT option.",
+                        v.name
+                    );
+                    return Err(BindError::new(348, 16, self.line, text));
+                }
                 let name = arg.name.as_ref().map(|n| n.name.clone());
                 let table = Some(slot);
                 args.push(ExecArg { name, value: None, output: None, table, cursor: None });

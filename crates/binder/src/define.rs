@@ -369,6 +369,14 @@ impl Binder<'_> {
                         )
                         .with_state(0));
                     }
+                    if column.ty.as_ref().is_some_and(is_rowversion) {
+                        let text = format!(
+                            "Defaults cannot be created on columns of data type timestamp. Table '{table}', column \
+                             '{}'.",
+                            column.name.value
+                        );
+                        return Err(BindError::new(1755, 16, line, text).with_state(0));
+                    }
                     let source = default.expr.span.text(text);
                     self.check_default(&default.expr, ty)?;
                     let name = default.name.as_ref().map(|n| n.value.as_str().into());
@@ -555,11 +563,22 @@ impl Binder<'_> {
                 &format!("Column, parameter, or variable #{ordinal}"),
             );
             match e.number {
-                131 => {
+                131 | 2717 => {
                     let of = format!("given to the column '{column}' exceeds");
                     let own = format!("given to the type '{}' exceeds", ty.name);
                     e.text = e.text.replacen(&own, &of, 1);
                     e.with_state(2)
+                }
+                192 => {
+                    let [.., ast::TypeArg::Number(precision), ast::TypeArg::Number(scale)] = &ty.args[..]
+                    else {
+                        return e;
+                    };
+                    e.number = 183;
+                    e.text = format!(
+                        "The scale ({scale}) for column '{column}' must be within the range 0 to {precision}."
+                    );
+                    e
                 }
                 2715 => e.with_state(6),
                 _ => e,

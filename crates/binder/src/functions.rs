@@ -226,7 +226,7 @@ impl Binder<'_> {
 
     fn scalar(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
         if self.in_function && matches!(name, "NEWID" | "NEWSEQUENTIALID" | "RAND") {
-            return Err(semantics::effects::side_effect(&name.to_ascii_lowercase(), line));
+            return Err(semantics::effects::operator(&name.to_ascii_lowercase(), line));
         }
         if name == "NEWSEQUENTIALID" && !self.in_default {
             let text = "The newsequentialid() built-in function can only be used in a DEFAULT expression for a column of \

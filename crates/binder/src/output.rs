@@ -5,6 +5,7 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
+use crate::scope::Place;
 use crate::updatable::Mapped;
 use semantics::{BindError, Result};
 
@@ -55,7 +56,7 @@ impl Binder<'_> {
             tables.push(deleted);
         }
         tables.append(&mut others);
-        self.scopes.push(Scope::of(tables));
+        self.scopes.push(Scope { tables, place: Place::Output });
         let columns = self.output_columns(&output.items);
         let also = self.output_columns(&output.also);
         self.scopes.pop();

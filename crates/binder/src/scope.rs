@@ -55,6 +55,8 @@ pub(crate) enum Place {
     On,
     /// In the SET of an UPDATE.
     Set,
+    /// In the OUTPUT of a change.
+    Output,
 }
 
 impl Scope {

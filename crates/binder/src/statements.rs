@@ -220,7 +220,15 @@ impl<'a> ProgramBinder<'a> {
             return Err(already_declared(name, 1));
         }
         let name = name.to_owned();
-        Ok(ProcParam { name, ty, default: None, output: false, table: None, cursor: None })
+        Ok(ProcParam {
+            name,
+            ty,
+            default: None,
+            output: false,
+            of_type: None,
+            table: None,
+            cursor: None,
+        })
     }
 
     pub fn parameters(&mut self, parameters: &[ast::Parameter]) -> Result<Vec<ProcParam>> {
@@ -259,6 +267,7 @@ impl<'a> ProgramBinder<'a> {
                     ty: SqlType::Int,
                     default: None,
                     output: false,
+                    of_type: Some(p.ty.name.as_str().into()),
                     table: Some(slot),
                     cursor: None,
                 });
@@ -284,7 +293,15 @@ impl<'a> ProgramBinder<'a> {
                     not_null: false,
                 });
                 let (ty, cursor) = (SqlType::Int, Some(slot));
-                out.push(ProcParam { name, ty, default: None, output: true, table: None, cursor });
+                out.push(ProcParam {
+                    name,
+                    ty,
+                    default: None,
+                    output: true,
+                    of_type: None,
+                    table: None,
+                    cursor,
+                });
                 continue;
             }
             let ty = self.declared_type(&p.ty)?;
@@ -310,7 +327,7 @@ impl<'a> ProgramBinder<'a> {
             };
             let name = p.name.name.clone();
             let (output, cursor) = (p.output, None);
-            out.push(ProcParam { name, ty, default, output, table: None, cursor });
+            out.push(ProcParam { name, ty, default, output, of_type: None, table: None, cursor });
         }
         Ok(out)
     }

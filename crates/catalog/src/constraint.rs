@@ -472,7 +472,7 @@ fn flags(disabled: bool, trusted: bool) -> u8 {
 
 /// `CK__table__column__0123ABCD`, as SQL Server shapes it.
 pub(crate) fn generated(kind: &str, table: &str, column: &str, object_id: i32) -> Box<str> {
-    let first = |text: &str, n: usize| text.chars().take(n).collect::<String>();
+    let column: String = column.chars().take(5).collect();
     let unlike = (object_id as u32).wrapping_mul(0x9E37_79B9);
-    format!("{kind}__{}__{}__{unlike:08X}", first(table, 9), first(column, 5)).into()
+    format!("{kind}__{}__{column}__{unlike:08X}", crate::create::stem(table, object_id, 9)).into()
 }

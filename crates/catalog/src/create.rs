@@ -597,9 +597,22 @@ pub(crate) fn add_column(
 
 /// `DF__table__colum__0123ABCD`, as SQL Server shapes it; unlike for every column ever made.
 pub(crate) fn default_name(table: &str, column: &str, object_id: i32, ordinal: usize) -> Box<str> {
-    let first = |text: &str, n: usize| text.chars().take(n).collect::<String>();
     let unlike = object_id as u32 ^ ((ordinal as u32 + 1) << 20).rotate_left(7);
-    format!("DF__{}__{}__{unlike:08X}", first(table, 9), first(column, 5)).into()
+    let column: String = column.chars().take(5).collect();
+    format!("DF__{}__{column}__{unlike:08X}", stem(table, object_id, 9)).into()
+}
+
+/// The first `n` characters of a table's name in tempdb or its database, for names that are made of it: a temporary
+/// table's is filled up with underscores, a variable's made up.
+pub(crate) fn stem(table: &str, object_id: i32, n: usize) -> String {
+    match table.as_bytes().first() {
+        Some(b'#') => table.chars().chain(std::iter::repeat('_')).take(n).collect(),
+        Some(b'@') => {
+            let made_up = format!("#{:08X}", (object_id as u32).wrapping_mul(0x9E37_79B9));
+            made_up.chars().take(n).collect()
+        }
+        _ => table.chars().take(n).collect(),
+    }
 }
 
 /// Resolves a primary key and makes its columns NOT NULL. `explicit_null` tells of a column whether
@@ -620,7 +633,7 @@ pub(crate) fn define_key(
         columns[*i].nullable = false;
     }
     let name = spec.name.clone().unwrap_or_else(|| {
-        let table: String = table.chars().take(8).collect();
+        let table = stem(table, object_id, 8);
         format!("PK__{table}__{:016X}", (object_id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
             .into()
     });

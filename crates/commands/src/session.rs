@@ -101,7 +101,7 @@ impl Commands<'_> {
         statement.end(self.state, result)
     }
 
-    /// Sends an error, and after it 1750, 3727, 3606 or 3621 where SQL Server does.
+    /// Sends an error, and after it 1750, 3727, 4916, 5069, 3606 or 3621 where SQL Server does.
     pub fn tell_error(&mut self, error: &SqlError) {
         *self.failed |= error.severity > 10;
         if error.number == executor::CANCELLED {
@@ -115,11 +115,9 @@ impl Commands<'_> {
             self.sink.message(&first);
         }
         self.sink.message(&error.to_message());
-        if let Some((number, text)) = follower(error) {
+        if let Some((number, state, text)) = follower(error) {
             let mut second = error.to_message();
-            // What is found while the constraint is made, not ahead of it.
-            let made = matches!(error.number, 1505 | 1776 | 1778 | 1785 | 1908 | 2714);
-            (second.number, second.severity, second.state) = (number, 16, u8::from(made));
+            (second.number, second.severity, second.state) = (number, 16, state);
             second.text = text.to_owned();
             self.sink.message(&second);
         }
@@ -233,11 +231,16 @@ impl Commands<'_> {
     }
 }
 
-/// What SQL Server says after an error of a constraint or index: that it could not be made, or not dropped.
-fn follower(error: &SqlError) -> Option<(i32, &'static str)> {
+/// What SQL Server says after an error: that a constraint or index could not be made, dropped or switched, or that ALTER
+/// DATABASE failed. With its state.
+fn follower(error: &SqlError) -> Option<(i32, u8, &'static str)> {
+    // What is found while the constraint is made, not ahead of it.
+    let made = matches!(error.number, 1505 | 1763 | 1767 | 1776 | 1778 | 1785 | 1908 | 2714 | 2729);
+    let not_made = Some((1750, u8::from(made), NOT_MADE));
     match error.number {
         1752
         | 1754
+        | 1755
         | 1757
         | 1761..=1763
         | 1767..=1770
@@ -255,11 +258,15 @@ fn follower(error: &SqlError) -> Option<(i32, &'static str)> {
         | 10780
         | 10791
         | 41321
-        | 41327 => Some((1750, NOT_MADE)),
-        _ if error.about == About::Making => Some((1750, NOT_MADE)),
-        2714 if error.state == 5 => Some((1750, NOT_MADE)),
-        10785 if error.text.contains("ALTER TABLE") => Some((1750, NOT_MADE)),
-        3725 | 3728 => Some((3727, "Could not drop constraint. See previous errors.")),
+        | 41327 => not_made,
+        _ if error.about == About::Making => not_made,
+        2714 if error.state == 5 => not_made,
+        10785 if error.text.contains("ALTER TABLE") => not_made,
+        3725 | 3728 => Some((3727, 0, "Could not drop constraint. See previous errors.")),
+        4917 | 11415 => {
+            Some((4916, 0, "Could not enable or disable the constraint. See previous errors."))
+        }
+        5011 | 5061 | 5064 | 5070 => Some((5069, 1, "ALTER DATABASE statement failed.")),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@
 //! it ends. Actions (CASCADE, SET NULL, SET DEFAULT) are carried out row by row, through a writer of the other table.
 
 use crate::write::TableWriter;
-use catalog::{ForeignKeyDef, RefAction, TableDef};
+use catalog::{ForeignKeyDef, Place, RefAction, TableDef};
 use engine::{EngineError, Isolation, ReadOptions, RowLock, ScanOptions};
 use executor::{Cx, SqlError, engine_error, engine_tree, row_bytes};
 use std::ops::Bound;
@@ -470,15 +470,21 @@ pub(crate) fn conflict(
         [column] => format!(", column '{}'", table.columns[*column].name),
         _ => String::new(),
     };
+    // A temporary table has its whole name in tempdb.
+    let (database, shown) = match table.place {
+        Place::Database => (cx.env.database_name(), table.name.to_string()),
+        Place::Temporary(number) => {
+            ("tempdb".to_owned(), format!("{:_<116}{number:012X}", table.name))
+        }
+        Place::Variable(_) => ("tempdb".to_owned(), table.name.to_string()),
+    };
     SqlError::new(
         547,
         16,
         format!(
             "The {verb} statement conflicted with the {kind} constraint \"{name}\". The conflict \
-             occurred in database \"{}\", table \"{}.{}\"{column}.",
-            cx.env.database_name(),
-            table.schema,
-            table.name
+             occurred in database \"{database}\", table \"{}.{shown}\"{column}.",
+            table.schema
         ),
     )
     .with_state(0)

@@ -283,11 +283,12 @@ pub fn from_catalog(error: CatalogError) -> SqlError {
         | CatalogError::KeyReferenced { .. }
         | CatalogError::CascadeCycle { .. }
         | CatalogError::PrimaryKeyExists { .. }
+        | CatalogError::NoSuchConstraint { .. }
         | CatalogError::Refused { number: 1761 | 1762, .. } => 0,
         CatalogError::MultipleIdentity { .. }
         | CatalogError::MultipleRowversion { .. }
         | CatalogError::Refused { number: 2749, .. } => 2,
-        CatalogError::ClusteredExists { .. } => 3,
+        CatalogError::ClusteredExists { .. } | CatalogError::DatabaseExists { .. } => 3,
         CatalogError::ConstraintIndex { kind: "PRIMARY KEY", .. } => 4,
         CatalogError::ConstraintIndex { .. } => 5,
         _ => 1,

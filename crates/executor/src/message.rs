@@ -151,6 +151,7 @@ impl SqlError {
                     | 8672
                     | 16929
                     | 16931
+                    | 33504
             ),
             text: text.into(),
         }

@@ -44,13 +44,16 @@ pub(crate) fn bind_arguments(
             continue;
         }
         if is_table {
-            return Err(clash(code, param, "a table variable"));
+            return Err(clash(param, "table"));
         }
         match (param.cursor, given[place].map(|i| args[i].cursor)) {
             (Some(_), Some(Some(_))) => continue,
-            (Some(_), Some(None)) => return Err(clash(code, param, "a scalar")),
+            (Some(_), Some(None)) => {
+                let given = given[place].map_or("int", |i| args[i].ty.name());
+                return Err(clash(param, given));
+            }
             (Some(_), None) => return Err(not_supplied(code, &param.name)),
-            (None, Some(Some(_))) => return Err(clash(code, param, "a cursor")),
+            (None, Some(Some(_))) => return Err(clash(param, "cursor")),
             (None, _) => {}
         }
         let supplied = given[place].map(|i| &args[i]);
@@ -92,25 +95,22 @@ fn check_table(code: &Code, param: &ir::ProcParam, arg: Option<&Argument>) -> Re
                 let (a, b) = (&wanted.columns, &table.def().columns);
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.ty == b.ty)
             });
-            if same { Ok(()) } else { Err(clash(code, param, "another table type")) }
+            if same { Ok(()) } else { Err(clash(param, "table")) }
         }
         (None, None) => Ok(()),
-        (None, Some(_)) => Err(clash(code, param, "a scalar")),
+        (None, Some(_)) => Err(clash(param, arg.ty.name())),
     }
 }
 
-/// 206.
-pub(crate) fn clash(code: &Code, param: &ir::ProcParam, given: &str) -> SqlError {
-    let procedure = code.name.as_deref().unwrap_or("");
-    SqlError::new(
-        206,
-        16,
-        format!(
-            "Operand type clash: {given} is incompatible with parameter '{}' of '{procedure}'.",
-            param.name
-        ),
-    )
-    .with_state(2)
+/// 206: what is given is of a kind that the parameter is not.
+pub(crate) fn clash(param: &ir::ProcParam, given: &str) -> SqlError {
+    let wanted = match (&param.of_type, param.cursor) {
+        (Some(of_type), _) => of_type,
+        (None, Some(_)) => "cursor",
+        (None, None) => param.ty.name(),
+    };
+    SqlError::new(206, 16, format!("Operand type clash: {given} is incompatible with {wanted}"))
+        .with_state(2)
 }
 
 /// 8144 for one argument too many, 8145 for a name that is no parameter.

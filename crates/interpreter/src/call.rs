@@ -647,15 +647,15 @@ fn bind(
         }
         count += 1;
         if to.cursor.is_some() {
-            return Err(crate::arguments::clash(code, to, "a scalar"));
+            return Err(crate::arguments::clash(to, param.ty.name()));
         }
         match (&to.table, &param.value) {
             (Some(_), RpcValue::Table(_) | RpcValue::Scalar(Value::Null)) => continue,
             (Some(_), RpcValue::Scalar(_)) => {
-                return Err(crate::arguments::clash(code, to, "a scalar"));
+                return Err(crate::arguments::clash(to, param.ty.name()));
             }
             (None, RpcValue::Table(_)) => {
-                return Err(crate::arguments::clash(code, to, "a table"));
+                return Err(crate::arguments::clash(to, "table"));
             }
             (None, RpcValue::Scalar(_)) => {}
         }

@@ -103,6 +103,8 @@ pub struct ProcParam {
     /// None: must be supplied (error 201).
     pub default: Option<Value>,
     pub output: bool,
+    /// Of a table-valued parameter: its type, as the module names it.
+    pub of_type: Option<Box<str>>,
     /// A table-valued parameter: the slot of its table (`ty` then means nothing, and what is not given is empty).
     pub table: Option<u16>,
     /// CURSOR VARYING OUTPUT: the number of its cursor variable (`ty` then means nothing).

@@ -102,10 +102,17 @@ pub fn check(statement: &ast::Statement, native: bool) -> Result<()> {
     Err(side_effect(what, line))
 }
 
-/// 443.
-pub fn side_effect(what: &str, line: u32) -> BindError {
+/// 443 of a statement: state 14 of what only runs, 15 of what changes rows or settings.
+fn side_effect(what: &str, line: u32) -> BindError {
+    let runs =
+        ["BEGIN TRY", "EXECUTE STRING", "INSERT EXEC", "PRINT", "RAISERROR", "THROW", "WAITFOR"];
+    operator(what, line).with_state(if runs.contains(&what) { 14 } else { 15 })
+}
+
+/// 443 of a function that is called.
+pub fn operator(what: &str, line: u32) -> BindError {
     let text = format!("Invalid use of a side-effecting operator '{what}' within a function.");
-    BindError::new(443, 16, line, text).with_state(15)
+    BindError::new(443, 16, line, text)
 }
 
 /// Does every column of the query go into a variable?

@@ -129,6 +129,13 @@ pub fn system_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType> {
                 "Column or parameter #1: Specified column precision {n} is greater than the maximum precision of 53."
             ),
         ),
+        [Len::N(n)] if !in_cast && *n <= 8000 && matches!(&*ty.name, "nvarchar" | "nchar") => {
+            let text = format!(
+                "The size ({n}) given to the type '{}' exceeds the maximum allowed (4000).",
+                ty.name
+            );
+            BindError::new(2717, 16, line, text).with_state(2)
+        }
         [Len::N(_)] if in_cast && matches!(ty.name.as_str(), "nvarchar" | "nchar") => {
             let n = match ty.args[0] {
                 ast::TypeArg::Number(n) => n,

@@ -290,5 +290,5 @@ pub trait Host {
 
 /// 6106: there is no such session.
 pub fn no_process(spid: u16) -> SqlError {
-    SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID."))
+    SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID.")).with_state(2)
 }

@@ -5,7 +5,7 @@ use engine::EngineError;
 use executor::SqlError;
 
 pub(crate) fn catalog_error(error: CatalogError) -> SqlError {
-    SqlError::new(error.number(), error.severity(), error.to_string())
+    executor::from_catalog(error)
 }
 
 pub(crate) fn engine_error(error: EngineError) -> SqlError {
@@ -22,4 +22,5 @@ pub(crate) fn unknown_database(name: &str) -> SqlError {
              or the database is not in a state that allows access checks."
         ),
     )
+    .with_state(5)
 }

@@ -90,6 +90,13 @@ impl Binder<'_> {
                             ),
                         ));
                     };
+                    if table.columns[ordinal].rowversion {
+                        let text = format!(
+                            "Defaults cannot be created on columns of data type timestamp. Table '{}', column '{column}'.",
+                            table.name
+                        );
+                        return Err(self.error(1755, text).with_state(0));
+                    }
                     let value = self.default_text(&text)?;
                     self.coerce(value, table.columns[ordinal].ty, CastMode::Store { column: 0 })?;
                     changes.push(Change::AddDefault { name, column, text });

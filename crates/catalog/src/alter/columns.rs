@@ -58,7 +58,9 @@ impl Catalog {
         let indexes =
             table.indexes.iter().filter(|i| !grows && (in_key(i) || i.include.contains(&ordinal)));
         users.extend(indexes.map(|index| index.name.clone()));
-        let default = column.default.as_ref().filter(|_| !(grows || same));
+        // A default minds another type, not another length, precision, scale or collation.
+        let same_type = std::mem::discriminant(&column.ty) == std::mem::discriminant(&ty);
+        let default = column.default.as_ref().filter(|_| !same_type);
         users.extend(default.map(|default| default.name.clone()));
         users.extend(self.bound_name(None, column).filter(|_| !grows));
         let scheme = table.partitioned_by(ordinal);

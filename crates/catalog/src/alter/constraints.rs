@@ -27,6 +27,17 @@ impl Catalog {
             let known = table.checks.iter().map(|c| &c.name);
             let mut known = known.chain(table.foreign_keys.iter().map(|k| &k.name));
             if !known.any(|n| same_name(n, name)) {
+                let kept = |kind| matches!(kind, IndexKind::PrimaryKey | IndexKind::Unique);
+                let keys = table.indexes.iter().filter(|i| kept(i.kind)).map(|i| &i.name);
+                let keys = keys.chain(table.primary_key.as_ref().map(|k| &k.name));
+                let defaults = table.columns.iter().filter_map(|c| Some(&c.default.as_ref()?.name));
+                if keys.chain(defaults).any(|n| same_name(n, name)) {
+                    let text = format!(
+                        "Object '{name}' cannot be disabled or enabled. This action applies only to foreign key and \
+                         check constraints."
+                    );
+                    return Err(CatalogError::refused(11415, text));
+                }
                 return Err(CatalogError::NoSuchConstraint { name: name.clone() });
             }
         }

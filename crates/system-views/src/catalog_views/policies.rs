@@ -61,12 +61,20 @@ fn predicates(context: &Context<'_>, args: &[Value]) -> Result<Vec<Predicate>, S
     Ok(all)
 }
 
+/// A predicate's call in the form of a CHECK's definition.
+fn definition(call: &str) -> String {
+    match syntax::parse_expression(call, &syntax::LexOptions::default()) {
+        Ok(parsed) => syntax::definition_text(&parsed, call),
+        Err(_) => format!("({call})"),
+    }
+}
+
 view! {
     SECURITY_PREDICATES = "sys.security_predicates" of Predicate as p, rows predicates;
     object_id int = p.policy;
     security_predicate_id int = p.def.id;
     target_object_id int = p.def.table;
-    predicate_definition nvarchar(max) null = format!("({})", p.def.call);
+    predicate_definition nvarchar(max) null = definition(&p.def.call);
     predicate_type int null = i32::from(p.def.kind != PredicateKind::Filter);
     predicate_type_desc nvarchar(60) null =
         if p.def.kind == PredicateKind::Filter { "FILTER" } else { "BLOCK" };
