@@ -54,6 +54,14 @@ pub struct Principal {
     pub modified_unix_ns: u64,
 }
 
+/// How the sid of a user WITHOUT LOGIN begins, S-1-9-3: sixteen bytes that no login has follow.
+pub const WITHOUT_LOGIN: [u8; 12] = [1, 5, 0, 0, 0, 0, 0, 9, 3, 0, 0, 0];
+
+/// Is it the sid of a user that was made WITHOUT LOGIN?
+pub fn is_sid_without_login(sid: &[u8]) -> bool {
+    sid.len() == 28 && sid.starts_with(&WITHOUT_LOGIN)
+}
+
 /// What a login has that a user has not.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct LoginFacts {

@@ -24,7 +24,7 @@ pub use access::{Access, Target, may_connect, may_enter_restricted, user_of};
 pub use authenticator::{Authenticator, Config, LoginPrincipal, LoginStore, StoredLogin};
 pub use directory::{
     Directory, GrantKey, GrantState, GrantValue, LoginFacts, Principal, PrincipalKind, SCHEMA_DBO,
-    SchemaDef, database_role, server_role,
+    SchemaDef, WITHOUT_LOGIN, database_role, is_sid_without_login, server_role,
 };
 pub use failure::LoginFailure;
 pub use first_start::{FirstStart, FirstStartError, SA_PASSWORD_VARIABLES};

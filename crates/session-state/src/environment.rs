@@ -390,6 +390,18 @@ impl Environment for SessionEnvironment<'_> {
             let text = |i: usize| args.get(i).and_then(Value::as_str).unwrap_or("");
             return Ok(self.machine.described_rows(self.state, self.host, text(0), text(1)));
         }
+        if view.name == "sys.dm_exec_describe_first_result_set_for_object" {
+            // As a call of the procedure is described.
+            let id = args.first().and_then(Value::as_i64).and_then(|id| i32::try_from(id).ok());
+            let found = id.and_then(|id| self.state.database.catalog.object_by_id(id));
+            let Some(catalog::ObjectRef::Procedure(module)) = found else { return Ok(Vec::new()) };
+            if module.kind != catalog::ModuleKind::Procedure {
+                return Ok(Vec::new());
+            }
+            let bracketed = syntax::ast::bracketed;
+            let text = format!("EXEC {}.{}", bracketed(&module.schema), bracketed(&module.name));
+            return Ok(self.machine.described_rows(self.state, self.host, &text, ""));
+        }
         if view.name == ir::OPENROWSET {
             return crate::bulk_rowset::rows(self.state, self.host, args);
         }

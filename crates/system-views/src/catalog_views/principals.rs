@@ -81,6 +81,18 @@ fn sid(p: &Principal) -> Option<Value> {
     p.sid.as_deref().map(Value::binary)
 }
 
+/// The same of a principal of a database, where a role has one too: S-1-9-4 and four numbers, of a fixed role its id alone.
+fn database_sid(p: &Principal) -> Option<Value> {
+    if !p.is_role() {
+        return sid(p);
+    }
+    let mut bytes = vec![1, 5, 0, 0, 0, 0, 0, 9, 4, 0, 0, 0];
+    bytes.extend(p.created_unix_ns.to_le_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend(p.id.to_le_bytes());
+    Some(Value::binary(&bytes))
+}
+
 pub fn date(unix_ns: u64) -> DateTime {
     if unix_ns == 0 { built_in() } else { moment(unix_ns) }
 }
@@ -210,9 +222,10 @@ fn is_fixed_role(p: &Principal) -> bool {
     p.fixed && p.is_role() && p.id != server_role::PUBLIC && p.id != database_role::PUBLIC
 }
 
-/// 1 for a user with a login (INSTANCE), else 0.
+/// 1 for a user of a login (INSTANCE), also of one that has gone; else 0.
 fn authentication(p: &Principal) -> i32 {
-    i32::from(p.kind == PrincipalKind::User && p.sid.is_some() && p.id != database_role::GUEST)
+    let of_login = p.sid.as_deref().is_some_and(|sid| !security::is_sid_without_login(sid));
+    i32::from(p.kind == PrincipalKind::User && of_login && p.id != database_role::GUEST)
 }
 
 fn class(g: &Granted) -> security::Class {
@@ -307,7 +320,7 @@ view! {
     create_date datetime = date(s.principal.created_unix_ns);
     modify_date datetime = date(s.principal.modified_unix_ns);
     owning_principal_id int null = owner(&s.principal);
-    sid varbinary(85) null = sid(&s.principal);
+    sid varbinary(85) null = database_sid(&s.principal);
     is_fixed_role bit = is_fixed_role(&s.principal);
     authentication_type int = authentication(&s.principal);
     authentication_type_desc nvarchar(60) null =

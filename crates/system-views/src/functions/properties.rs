@@ -95,7 +95,9 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "isencrypted" => is(object.has_option("ENCRYPTION")),
         "isdeterministic" => is(matches!(&object.what, What::Procedure(p) if
             binder::is_deterministic_function(p.object_id, &crate::shape::DatabaseNames { context }))),
-        "issystemverified" | "isprecise" | "isexecuted" => is(false),
+        "isprecise" => is(is_bound(object) && !object.text().is_some_and(is_inexact)),
+        "issystemverified" => is(is_bound(object)),
+        "isexecuted" => is(false),
         "isreplproc" | "isextendedproc" | "isqueue" | "issynonym" | "issystemprocedure" => {
             is(false)
         }
@@ -162,12 +164,36 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         | "cnstisnotrepl"
         | "cnstisnottrusted"
         | "cnstisupdatecascade" => object.is_constraint().then(|| constraint_flag(object, name)),
-        "systemdataaccess" | "userdataaccess" => None,
+        "systemdataaccess" => is_function(object).then(|| i64::from(!is_bound(object))),
+        "userdataaccess" => is_function(object).then(|| i64::from(reads_rows(object))),
         _ => {
             let _ = context;
             None
         }
     }
+}
+
+fn is_function(object: &Object) -> bool {
+    matches!(object.kind(), "FN" | "IF" | "TF")
+}
+
+/// A function or view WITH SCHEMABINDING: of others nothing is verified.
+fn is_bound(object: &Object) -> bool {
+    (is_function(object) || object.kind() == "V") && object.has_option("SCHEMABINDING")
+}
+
+/// Does the text name one of the types that are not precise?
+fn is_inexact(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.into_iter().any(|word| ["float", "real"].iter().any(|ty| word.eq_ignore_ascii_case(ty)))
+}
+
+/// Does a function read tables, as far as that is verified?
+fn reads_rows(object: &Object) -> bool {
+    let What::Procedure(module) = &object.what else { return true };
+    let options = syntax::LexOptions { quoted_identifier: module.quoted_identifier };
+    let reads = |m: &syntax::Mention| m.kind == syntax::MentionKind::Source;
+    !is_bound(object) || syntax::mentions(&module.text, &options).iter().any(reads)
 }
 
 /// Is it the trigger that fires first (-1) or last (1) for such statements?
@@ -269,7 +295,7 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
             "isdeterministic" => i32::from(!column.volatile),
             "isprecise" => i32::from(!matches!(column.ty.system, 59 | 62)),
             "issystemverified" => 1,
-            "isindexable" => i32::from(column.ty.max_length > 0),
+            "isindexable" => i32::from(column.ty.max_length > 0 && !column.volatile),
             "iscomputed" => i32::from(column.computed.is_some()),
             "ispersisted" => i32::from(column.computed.as_ref().is_some_and(|(_, p)| *p)),
             "isidnotforrepl" => i32::from(column.marks.not_for_replication),

@@ -56,8 +56,9 @@ impl Commands<'_> {
             UserLogin::Without | UserLogin::Key(_) => None,
         };
         // A user without a login has a sid that no login will have.
-        let mut sid = [0; 16];
-        runtime::random::fill(&mut sid);
+        let mut sid = [0; 28];
+        sid[..12].copy_from_slice(&security::WITHOUT_LOGIN);
+        runtime::random::fill(&mut sid[12..]);
         let mut sid: Box<[u8]> = match &options.sid {
             Some(sid) => sid.as_slice().into(),
             None => sid.into(),
