@@ -18,7 +18,6 @@ use types::Value;
 const NOT_BUILT: &[&str] = &[
     "CHECKFILEGROUP",
     "CLONEDATABASE",
-    "DBREINDEX",
     "DBREPAIR",
     "HELP",
     "IND",
@@ -82,6 +81,7 @@ impl Commands<'_> {
                 }
             }
             "CLEANTABLE" => self.clean_table(args)?,
+            "DBREINDEX" => self.rebuild_indexes(args)?,
             "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
             known if NOT_BUILT.contains(&known) => {
                 return Err(SqlError::unsupported(format!("DBCC {name}")).into());

@@ -66,6 +66,7 @@ macro_rules! modules {
 static MODULES: &[Module] = modules! {
     "sp_attach_db"
     "sp_attach_single_file_db"
+    "sp_change_users_login"
     "sp_column_privileges"
     "sp_columns"
     "sp_columns_100"

@@ -378,6 +378,7 @@ impl ProgramBinder<'_> {
                             ast::DbccArg::Variable(v) => {
                                 return Ok(b.var_expr(b.variable(v)?));
                             }
+                            ast::DbccArg::System(value) => return b.expr(value),
                         };
                         Ok(Expr { kind: ExprKind::Const(value), ty, nullable: false })
                     })

@@ -143,6 +143,23 @@ impl Commands<'_> {
         self.check_alter(&table)
     }
 
+    /// DBCC DBREINDEX: ALTER INDEX REBUILD of one index or all, with a fill factor unless it is 0. 2501, 7999.
+    pub(crate) fn rebuild_indexes(&mut self, args: &[Value]) -> Result<(), SqlError> {
+        let open = self.state.database.clone();
+        let table = table_to_check(&open, args.first())?;
+        let bracketed = syntax::ast::bracketed;
+        let index = match args.get(1).and_then(Value::as_str).filter(|name| !name.is_empty()) {
+            Some(name) => bracketed(name),
+            None => "ALL".to_owned(),
+        };
+        let with = match args.get(2).and_then(Value::as_i64).unwrap_or(0) {
+            0 => String::new(),
+            fill => format!(" WITH (FILLFACTOR = {fill})"),
+        };
+        let of = format!("{}.{}", bracketed(&table.schema), bracketed(&table.name));
+        self.run_part(&format!("ALTER INDEX {index} ON {of} REBUILD{with}"))
+    }
+
     /// DBCC SHRINKFILE of the log, by name or number; the target is in megabytes.
     pub(crate) fn shrink_file(&mut self, args: &[Value]) -> Result<(), SqlError> {
         self.check_database(Permission::Control)?;

@@ -13,11 +13,11 @@ use crate::Commands;
 use catalog::{
     Catalog, Extent, ObjectRef, Statistic, StatisticSpec, StatisticsSwitch, TableDef, same_name,
 };
-use executor::{ColumnMeta, Command, SqlError};
+use executor::{ColumnMeta, Command, SqlError, SqlMessage};
 use ir::StmtKind;
 use planner::Wish;
 use security::Permission;
-use session_state::OpenDatabase;
+use session_state::{OpenDatabase, messages};
 use std::sync::Arc;
 use syntax::ast::{
     Ident, ObjectName, StatisticsOptions, StatisticsSample, StatisticsStatement as Statement,
@@ -275,7 +275,7 @@ impl Commands<'_> {
         Ok(())
     }
 
-    /// sp_updatestats: anew what has been left behind by any change.
+    /// sp_updatestats: anew what has been left behind by any change; 15650 to 15653 tell of each table, 15005 ends it.
     pub(crate) fn update_all_statistics(&mut self) -> Result<(), SqlError> {
         let catalog = self.state.database.catalog.clone();
         let scope = self.state.transaction.scope();
@@ -285,17 +285,31 @@ impl Commands<'_> {
                 continue;
             }
             catalog.row_count(table)?;
-            let changed = |s: &Arc<Statistic>| {
+            let changed = |s: &Statistic| {
                 let rows = catalog.row_count_known(table).unwrap_or(s.rows);
                 !s.no_recompute && (catalog.changes_since(table, s) > 0 || rows != s.rows)
             };
             let all = table.statistics.all();
-            let stale = all.iter().filter(|s| s.is_of(table) && changed(s));
-            let specs: Vec<StatisticSpec> = stale.map(|s| StatisticSpec::again(s)).collect();
+            let own: Vec<_> = all.iter().filter(|s| s.is_of(table)).collect();
+            let stale: Vec<bool> = own.iter().map(|s| changed(s)).collect();
+            let specs = own.iter().zip(&stale).filter(|(_, stale)| **stale);
+            let specs: Vec<StatisticSpec> = specs.map(|(s, _)| StatisticSpec::again(s)).collect();
             if !specs.is_empty() {
                 catalog.gather(table, &specs, Extent::Default)?;
             }
+            let bracketed = syntax::ast::bracketed;
+            let shown = format!("{}.{}", bracketed(&table.schema), bracketed(&table.name));
+            self.sink.message(&messages::info(15650, &[&shown]));
+            for (statistic, stale) in own.iter().zip(&stale) {
+                let number = if *stale { 15652 } else { 15653 };
+                self.sink.message(&messages::info(number, &[&bracketed(&statistic.name)]));
+            }
+            let (renewed, others) = (specs.len(), own.len() - specs.len());
+            let counts = [&*renewed.to_string(), &*others.to_string()];
+            self.sink.message(&messages::info(15651, &counts));
+            self.sink.message(&SqlMessage::info(0, 1, " "));
         }
+        self.sink.message(&messages::info(15005, &[]));
         Ok(())
     }
 

@@ -36,6 +36,14 @@ impl Commands<'_> {
             let done = self.log_to_nowhere(&order.database, line);
             return self.terminated(what, line, done);
         }
+        if order.database.eq_ignore_ascii_case("tempdb") {
+            return self.terminated(what, line, Err(not_of_tempdb()));
+        }
+        if backup.log && order.database.eq_ignore_ascii_case("master") {
+            let text =
+                "Cannot back up the log of the master database. Use BACKUP DATABASE instead.";
+            return self.terminated(what, line, Err(SqlError::new(4212, 16, text)));
+        }
         let sink = &mut *self.sink;
         let mut tell = |mut message: SqlMessage| {
             message.line = line;
@@ -87,6 +95,9 @@ impl Commands<'_> {
             });
         }
         self.no_backup_in_transaction()?;
+        if order.database.eq_ignore_ascii_case("tempdb") {
+            return self.terminated(what, line, Err(not_of_tempdb()));
+        }
         let master = order.database.eq_ignore_ascii_case("master");
         if !order.database.is_empty()
             && !master
@@ -171,4 +182,10 @@ impl Commands<'_> {
         }
         Ok(MediaOrder { database, devices, options, user: self.state.user_name() })
     }
+}
+
+/// 3147.
+fn not_of_tempdb() -> SqlError {
+    let text = "Backup and restore operations are not allowed on database tempdb.";
+    SqlError::new(3147, 16, text).with_state(3)
 }

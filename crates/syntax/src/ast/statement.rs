@@ -685,7 +685,7 @@ pub struct ExecuteArg {
 pub struct Dbcc {
     /// Upper case: `SQLPERF`, `TRACEON`.
     pub name: String,
-    /// Constants; bare words come as [`DbccArg::Word`].
+    /// Constants, variables and functions without arguments; bare words come as [`DbccArg::Word`].
     pub args: Vec<DbccArg>,
     /// WITH options, upper case.
     pub options: Vec<String>,
@@ -702,6 +702,8 @@ pub enum DbccArg {
     Number(i64),
     /// `@v`.
     Variable(Variable),
+    /// `@@SPID`.
+    System(Expr),
 }
 
 /// BACKUP.

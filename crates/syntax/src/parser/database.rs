@@ -486,6 +486,7 @@ impl Parser<'_> {
                 DbccArg::Text(self.token_text(token).to_owned())
             }
             TokenKind::Variable => DbccArg::Variable(self.variable()?),
+            TokenKind::SystemVariable => DbccArg::System(self.value()?),
             TokenKind::Symbol(Sym::Minus) | TokenKind::Integer => {
                 let digits = self.signed_digits()?;
                 DbccArg::Number(digits.parse().map_err(|_| self.near(102, token))?)

@@ -1,5 +1,10 @@
     @loginame sysname = NULL
 AS
+IF @loginame IS NOT NULL AND UPPER(@loginame) <> 'ACTIVE' AND ISNUMERIC(@loginame) = 0 AND SUSER_SID(@loginame) IS NULL
+BEGIN
+    RAISERROR(15007, -1, -1, @loginame)
+    RETURN 1
+END
 SELECT CAST(spid AS char(5)) AS SPID, CAST(CASE WHEN status = 'running' THEN 'RUNNABLE' ELSE status END AS nvarchar(30)) AS Status,
     CAST(RTRIM(loginame) AS sysname) AS Login, CAST(CASE WHEN hostname = '' THEN '  .' ELSE RTRIM(hostname) END AS sysname) AS HostName,
     CAST(CASE WHEN blocked = 0 THEN '  .' ELSE CAST(blocked AS char(5)) END AS char(5)) AS BlkBy, CAST(DB_NAME(dbid) AS sysname) AS DBName,
