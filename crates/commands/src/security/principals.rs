@@ -213,7 +213,23 @@ impl Commands<'_> {
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
         if let Some(statement) = principal_statement(procedure, args)? {
-            return self.security(&statement, frame, false);
+            if let S::AlterRole { server: false, name, action: AlterRoleAction::Add(member) } =
+                &statement
+            {
+                self.check_membership(&name.value, &member.value)?;
+            }
+            self.security(&statement, frame, false)?;
+            // sp_adduser may name a role too.
+            let role = crate::procedures::arguments::text(args, 2, "@grpname").map(str::to_owned);
+            if let (S::CreateUser { name, .. }, "sp_adduser", Some(role)) =
+                (&statement, procedure, role)
+            {
+                self.check_membership(&role, &name.value)?;
+                let action = AlterRoleAction::Add(name.clone());
+                let name = syntax::ast::Ident { value: role, ..name.clone() };
+                self.security(&S::AlterRole { server: false, name, action }, frame, false)?;
+            }
+            return Ok(());
         }
         // sp_changedbowner.
         let login = crate::procedures::arguments::needed(procedure, args, 0, "@loginame")?;
@@ -223,6 +239,21 @@ impl Commands<'_> {
         }
         self.change_owner(login, frame)?;
         self.state.refresh_identity(&*self.host);
+        Ok(())
+    }
+
+    /// What sp_addrolemember wants to be there: 15014, 15410.
+    fn check_membership(&mut self, role: &str, member: &str) -> Result<(), SqlError> {
+        self.state.refresh_identity(&*self.host);
+        let directory = self.state.identity.access().database();
+        if !directory.find(role).is_some_and(|p| p.is_role()) {
+            let text = format!("The role '{role}' does not exist in the current database.");
+            return Err(SqlError::new(15014, 16, text));
+        }
+        if directory.find(member).is_none() {
+            let text = format!("User or role '{member}' does not exist in this database.");
+            return Err(SqlError::new(15410, 11, text));
+        }
         Ok(())
     }
 

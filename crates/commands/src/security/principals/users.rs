@@ -4,13 +4,13 @@ use super::{
     cannot, check_owns_nothing, check_principal_name, database_principal_exists, fixed,
     no_permission, now,
 };
-use crate::Commands;
+use crate::{Commands, RunsAs};
 use executor::SqlError;
 use security::{
     GrantKey, GrantState, GrantValue, Permission, Principal, PrincipalKind, Securable, Target,
     database_role,
 };
-use syntax::ast::{Ident, UserLogin, UserOptions};
+use syntax::ast::{Ident, StatementKind, UserLogin, UserOptions};
 use types::Value;
 
 /// No database is a contained one: `number` for a password, 33236 for a language.
@@ -187,10 +187,43 @@ impl Commands<'_> {
         if id < database_role::FIRST {
             return Err(fixed("drop the user", &name.value));
         }
+        self.check_runs_nothing(&name.value)?;
         self.change_database(frame, |directory| {
             check_owns_nothing(directory, id)?;
             directory.remove(id);
             Ok(())
         })
+    }
+
+    /// 15136 while a module of the database runs as that user.
+    fn check_runs_nothing(&self, user: &str) -> Result<(), SqlError> {
+        let runs = |module: &catalog::ProcedureDef| {
+            // Most texts say nothing of it.
+            let text = module.text.to_ascii_uppercase();
+            if !text.contains("EXEC") || !text.contains(" AS ") {
+                return false;
+            }
+            let options = syntax::LexOptions { quoted_identifier: module.quoted_identifier };
+            let Ok(batch) = syntax::parse_batch(&module.text, &options) else { return false };
+            let options = match batch.statements.into_iter().next().map(|s| s.kind) {
+                Some(StatementKind::CreateProcedure(create)) => create.options,
+                Some(StatementKind::CreateFunction(create)) => create.options,
+                Some(StatementKind::CreateTrigger(create)) => create.options,
+                _ => return false,
+            };
+            matches!(RunsAs::of(&options), Some(RunsAs::User(name)) if catalog::same_name(&name, user))
+        };
+        let database = &self.state.database;
+        let all = database.catalog.objects_in(self.state.transaction.scope());
+        let of = |object: &catalog::ObjectRef| match object {
+            catalog::ObjectRef::Procedure(module) => runs(module),
+            catalog::ObjectRef::Table(_) => false,
+        };
+        if all.iter().any(of) {
+            let text = "The database principal is set as the execution context of one or more procedures, functions, or \
+                        event notifications and cannot be dropped.";
+            return Err(SqlError::new(15136, 16, text));
+        }
+        Ok(())
     }
 }
