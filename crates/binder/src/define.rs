@@ -565,8 +565,10 @@ impl Binder<'_> {
             match e.number {
                 131 | 2717 => {
                     let of = format!("given to the column '{column}' exceeds");
-                    let own = format!("given to the type '{}' exceeds", ty.name);
-                    e.text = e.text.replacen(&own, &of, 1);
+                    for own in ["type", "parameter"] {
+                        let own = format!("given to the {own} '{}' exceeds", ty.name);
+                        e.text = e.text.replacen(&own, &of, 1);
+                    }
                     e.with_state(2)
                 }
                 192 => {

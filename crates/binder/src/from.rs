@@ -327,9 +327,13 @@ impl Binder<'_> {
         }
     }
 
-    /// 208; of a synonym that leads nowhere 470 or 5313.
+    /// 208; of a synonym that leads nowhere 470 or 5313, in a database that is closed 942 and its like.
     pub fn no_object(&self, name: &ast::ObjectName, wanted: &ObjectName) -> BindError {
         let line = name.span.line.max(1);
+        let closed = wanted.database.as_ref().and_then(|database| self.names.why_closed(database));
+        if let Some((number, severity, text)) = closed {
+            return BindError::new(number, severity, line, text).with_state(4);
+        }
         let written = || self.names.lost_synonym(&ObjectName::from(name));
         match self.names.lost_synonym(wanted).or_else(written) {
             None => BindError::invalid_object(name, line),

@@ -304,7 +304,7 @@ impl<'a> ProgramBinder<'a> {
                 });
                 continue;
             }
-            let ty = self.declared_type(&p.ty)?;
+            let ty = self.declared_type(&p.ty).map_err(|e| named_in(e, &p.ty, &p.name.name))?;
             if p.readonly {
                 return Err(BindError::new(
                     346,
@@ -586,7 +586,7 @@ impl<'a> ProgramBinder<'a> {
                 let text = "The text, ntext, and image data types are invalid for local variables.";
                 return Err(BindError::new(2739, 16, d_line, text));
             }
-            let declared = self.declared_type(ty);
+            let declared = self.declared_type(ty).map_err(|e| named_in(e, ty, &d.name.name));
             let ty = declared.map_err(|e| if e.number == 2715 { e.with_state(3) } else { e })?;
             if self.eager {
                 // Bound again: the frame knows the variable already.
@@ -737,4 +737,13 @@ pub(crate) fn already_declared(name: &str, line: u32) -> BindError {
              within a query batch or stored procedure."
         ),
     )
+}
+
+/// 2717 tells the variable or parameter.
+fn named_in(mut error: BindError, ty: &ast::TypeName, name: &str) -> BindError {
+    if error.number == 2717 {
+        let own = format!("given to the parameter '{}'", ty.name);
+        error.text = error.text.replacen(&own, &format!("given to the parameter '{name}'"), 1);
+    }
+    error
 }

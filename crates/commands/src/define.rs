@@ -26,7 +26,7 @@ use crate::refusals::{database_denied, no_object};
 use catalog::{
     Catalog, CatalogError, DdlScope, ModuleKind, ObjectRef, PutMode, TableDef, TableSpec, Temporal,
 };
-use executor::{Cx, SqlError};
+use executor::{Cx, SqlError, SqlMessage};
 use ir::ObjectName;
 use ir::ddl::{AlterTable, CreateTable, Ddl};
 use planner::Plan;
@@ -74,7 +74,12 @@ impl Commands<'_> {
                 }
                 let cancel = self.cancel;
                 let is_cancelled = || cancel.load(std::sync::atomic::Ordering::Relaxed);
-                self.host.alter_database(&name, alter, &is_cancelled)
+                self.host.alter_database(&name, alter, &is_cancelled)?;
+                if let AlterDatabaseAction::Rename(new) = &alter.action {
+                    let text = format!("The database name '{}' has been set.", new.value);
+                    self.sink.message(&SqlMessage::info(5021, 0, text));
+                }
+                Ok(())
             }
             Ddl::CreateTable(create) => self.create_table(create, frame),
             Ddl::AlterTable(alter) => self.alter_table(alter, frame),

@@ -137,7 +137,7 @@ impl BindError {
     /// supply, so the statement is bound again when control reaches it.
     pub fn is_missing_object(&self) -> bool {
         match self.number {
-            208 | 470 | 5313 | 4121 | 4701 | 4902 | 1088 | 911 | 15151 => true,
+            208 | 470 | 926 | 927 | 942 | 5313 | 4121 | 4701 | 4902 | 1088 | 911 | 15151 => true,
             4413 => self.ahead.iter().any(BindError::is_missing_object),
             _ => false,
         }

@@ -84,6 +84,11 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// Why a database that is there cannot be looked into: the number, severity and text of the error.
+    fn why_closed(&self, database: &str) -> Option<(i32, u8, String)> {
+        let _ = database;
+        None
+    }
     /// A sequence.
     fn sequence(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
         let _ = name;

@@ -131,7 +131,7 @@ pub fn system_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType> {
         ),
         [Len::N(n)] if !in_cast && *n <= 8000 && matches!(&*ty.name, "nvarchar" | "nchar") => {
             let text = format!(
-                "The size ({n}) given to the type '{}' exceeds the maximum allowed (4000).",
+                "The size ({n}) given to the parameter '{}' exceeds the maximum allowed (4000).",
                 ty.name
             );
             BindError::new(2717, 16, line, text).with_state(2)

@@ -289,6 +289,12 @@ impl Names for SessionNames<'_> {
     fn database(&self) -> String {
         self.state.database.name.clone()
     }
+
+    fn why_closed(&self, database: &str) -> Option<(i32, u8, String)> {
+        let mut host = self.host.borrow_mut();
+        let closed = host.why_closed(database).filter(|_| host.database(database).is_none())?;
+        Some((closed.number, closed.severity, closed.text))
+    }
 }
 
 /// A binder's error as the client sees it.

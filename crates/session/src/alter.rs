@@ -26,6 +26,13 @@ impl InstanceHost {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<(), SqlError> {
         let instance = self.instance.clone();
+        if let AlterDatabaseAction::Set(options) = &alter.action
+            && name.eq_ignore_ascii_case("tempdb")
+        {
+            let option = options.first().map_or("", |option| &option.name);
+            let text = format!("Option '{option}' cannot be set in database 'tempdb'.");
+            return Err(SqlError::new(5058, 16, text));
+        }
         let open = || {
             let closed = || instance.why_closed(name).unwrap_or_else(|| unknown_database(name));
             instance.database(name).ok_or_else(closed)
