@@ -103,10 +103,16 @@ impl PointChange {
             && (self.plain || self.writer.stands_alone())
     }
 
-    /// Whether it changes one row in memory and nothing besides, so that of one that fails nothing is to be undone.
+    /// Whether it changes one row and nothing besides, so that of one that fails nothing is to be undone.
     #[inline]
     pub fn is_alone(&self) -> bool {
-        self.plain && self.spot.table.is_memory()
+        self.plain
+    }
+
+    /// Whether the row is in memory.
+    #[inline]
+    pub fn is_in_memory(&self) -> bool {
+        self.spot.table.is_memory()
     }
 
     /// Changes the row. Returns how many there were: 0 or 1. The statement has begun.

@@ -17,6 +17,8 @@ pub(crate) struct FastPoint {
     /// Columns decoded into slots for the predicate and the general assignments; empty when neither needs them.
     columns: Vec<usize>,
     target: Target,
+    /// Some expression calls a function of the user's, whose statements need the bracket of this one.
+    calls: bool,
     key_bytes: Vec<u8>,
     row: Vec<u8>,
     slots: Vec<Value>,
@@ -112,7 +114,11 @@ impl FastPoint {
             }
             Target::Vars(vars)
         };
+        let calls = range.prefix.iter().chain(&scan.predicate).any(|e| e.calls_users())
+            || exprs.into_iter().flatten().any(|e| e.calls_users())
+            || assign.iter().any(|(_, e)| e.calls_users());
         Some(FastPoint {
+            calls,
             table: scan.table.clone(),
             tree: db.tree_of(scan.table.tree, scan.table.shape),
             key,
@@ -130,10 +136,16 @@ impl FastPoint {
         matches!(self.target, Target::Client { .. })
     }
 
-    /// Whether a transaction's snapshot is all that it needs of its transaction: the row is in memory, and goes to variables.
+    /// Whether it does nothing but read the row into variables.
     #[inline]
     pub fn is_alone(&self) -> bool {
-        self.table.is_memory() && !self.sends()
+        !self.sends() && !self.calls
+    }
+
+    /// Whether the row is in memory.
+    #[inline]
+    pub fn is_in_memory(&self) -> bool {
+        self.table.is_memory()
     }
 
     /// Reads the row and assigns or sends it; the number of rows, 0 or 1. The statement has begun.

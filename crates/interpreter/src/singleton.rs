@@ -1,10 +1,10 @@
-//! The singleton insert, run without a statement's bracket: it changes one row or nothing, so of one that fails nothing
-//! has to be undone.
+//! The singleton insert, and its kin, run without a statement's bracket: they change one row or nothing, so of one that
+//! fails nothing has to be undone.
 //!
 //! ```text
 //! BEGIN; INSERT; COMMIT       one log record, no transaction of the engine's own        Vm::insert_commit
 //! INSERT within a transaction  the engine's insert, and no savepoint before it           Vm::run_within
-//! the row of a key in memory, read into variables or changed, within a transaction: likewise
+//! the row of a key, read into variables or changed, within a transaction: likewise; on pages in the engine's bracket
 //! ```
 //!
 //! Promise: what is not that, or not planned under the names of now, is run by `statement.rs`; neither allocates.
@@ -73,7 +73,8 @@ impl Vm<'_> {
         }
     }
 
-    /// A row in memory, read or changed by its key: it is seen by the transaction's snapshot, not a statement's.
+    /// A row read or changed by its key. In memory it is seen by the transaction's snapshot; on pages by a statement's, for
+    /// which the engine is told where the statement begins and ends.
     fn point_within(
         &mut self,
         learnt: &mut CodeState,
@@ -101,6 +102,14 @@ impl Vm<'_> {
         if !txn.is_active() {
             txn.begin();
         }
+        let on_pages = match &planned.body {
+            Body::FastPoint(point) => !point.is_in_memory(),
+            Body::PointChange(change) => !change.is_in_memory(),
+            _ => false,
+        };
+        if on_pages {
+            txn.begin_statement();
+        }
         let result = {
             let mut env =
                 SessionEnvironment { state, host: &mut *self.host, machine: &mut *self.programs };
@@ -111,6 +120,9 @@ impl Vm<'_> {
                 _ => stdx::fatal!("a statement has become another one"),
             }
         };
+        if on_pages {
+            txn.end_statement();
+        }
         self.state.transaction.give(txn);
         let rows = match result {
             Err(error) if error.stale => {
