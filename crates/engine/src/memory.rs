@@ -657,7 +657,11 @@ impl MemoryPart {
     fn take_back_to(&mut self, to: usize) {
         while self.written.len() > to {
             if let Some(change) = self.written.pop() {
-                self.trees[change.tree].memory().table.take_back(change.written);
+                let touched = &self.trees[change.tree];
+                let rows = touched.memory().table.take_back(change.written);
+                touched.tree.count_rows(rows);
+                // It has been changed all the same.
+                touched.tree.count_changes(-rows);
             }
         }
     }

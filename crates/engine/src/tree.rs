@@ -236,6 +236,10 @@ impl transaction::Trees for CountedTrees<'_> {
 
     fn taken_back(&self, id: TreeId, rows: i64) {
         let tree = self.0.tree(id);
+        if tree.is_memory() {
+            // Its versions are taken back, and counted then: this is the tree beside.
+            return;
+        }
         tree.count_rows(rows);
         // It has been changed all the same.
         tree.count_changes(-rows);

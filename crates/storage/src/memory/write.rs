@@ -164,12 +164,16 @@ impl Table {
         }
     }
 
-    /// Takes a change back. The newest first, before anybody learns that the transaction is over.
-    pub fn take_back(&self, written: Written) {
+    /// Takes a change back. The newest first, before anybody learns that the transaction is over. How many rows there are more
+    /// by that: -1, 0 or 1.
+    pub fn take_back(&self, written: Written) -> i64 {
         let guard = pin();
         let row = written.row(&guard);
         // SAFETY: it is on top of its row, and lives.
-        self.weigh(-(unsafe { &*written.version }.size() as i64));
+        let version = unsafe { &*written.version };
+        self.weigh(-(version.size() as i64));
+        let was = version.older(&guard).is_some_and(|older| !older.stamp().is_ghost());
+        let rows = i64::from(was) - i64::from(!version.stamp().is_ghost());
         let mut leaving = Leaving::default();
         row.pop(written.version);
         leaving.version(written.version);
@@ -178,6 +182,7 @@ impl Table {
         }
         // SAFETY: no link leads to the version any more.
         unsafe { leaving.go(&self.slab, &guard) };
+        rows
     }
 
     /// Its transaction has committed at `csn`. While its snapshot is still in use.
