@@ -46,6 +46,7 @@ impl BindError {
         *self.0
     }
 
+    /// In state 1, about no module, with nothing ahead of it. `line`: of the batch or module, from 1.
     pub fn new(number: i32, severity: u8, line: u32, text: impl Into<String>) -> BindError {
         let (text, ahead) = (text.into(), Vec::new());
         let (state, module) = (1, None);
@@ -75,6 +76,7 @@ impl BindError {
         Some(last)
     }
 
+    /// The same in another state.
     pub fn with_state(mut self, state: u8) -> BindError {
         self.state = state;
         self
@@ -95,10 +97,12 @@ impl BindError {
         )
     }
 
+    /// 207.
     pub fn invalid_column(name: &str, line: u32) -> BindError {
         BindError::new(207, 16, line, format!("Invalid column name '{name}'."))
     }
 
+    /// 208; in state 0 of a temporary table.
     pub fn invalid_object(name: impl fmt::Display, line: u32) -> BindError {
         let name = name.to_string();
         // Temporary tables are looked for elsewhere.
@@ -114,11 +118,13 @@ impl BindError {
         BindError::new(number, 16, line, text)
     }
 
+    /// What a value or a conversion refuses, under the same number and state.
     pub fn of_type(error: TypeError, line: u32) -> BindError {
         BindError::new(error.number(), error.severity(), line, error.to_string())
             .with_state(error.state())
     }
 
+    /// What the catalog refuses, under the same number.
     pub fn of_catalog(error: catalog::CatalogError, line: u32) -> BindError {
         BindError::new(error.number(), error.severity(), line, error.to_string())
     }

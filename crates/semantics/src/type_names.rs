@@ -67,6 +67,7 @@ pub fn is_memory_optimized(def: &ProcedureDef) -> bool {
         )
 }
 
+/// Whether a table type is made WITH (MEMORY_OPTIMIZED = ON).
 pub fn asks_for_memory(create: &ast::CreateType) -> bool {
     let on = |o: &ast::DatabaseOption| {
         o.name == "MEMORY_OPTIMIZED" && matches!(o.value, ast::OptionValue::On)

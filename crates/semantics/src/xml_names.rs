@@ -1,12 +1,13 @@
 //! Names of columns as names of elements and attributes of XML.
 //!
-//! Source: "Extensible Markup Language (XML) 1.0", production 5 (Name).
+//! Source: "Extensible Markup Language (XML) 1.0", production 5 (Name). Which characters are letters goes by
+//! Unicode, as SQL Server takes them, and the colon is one that a name may have: a path says what it means.
 
-pub fn is_name_start(c: char) -> bool {
+fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-pub fn is_name_char(c: char) -> bool {
+fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':')
 }
 

@@ -51,6 +51,7 @@ fn each_rel<'r>(rel: &'r Rel, f: &mut dyn FnMut(&'r Rel)) {
     rel.inputs().into_iter().for_each(|input| each_rel(input, f));
 }
 
+/// float and real: of these equal values need not be equal bytes.
 pub fn is_float(ty: SqlType) -> bool {
     matches!(ty, SqlType::Float | SqlType::Real)
 }

@@ -25,10 +25,12 @@ pub struct Refusing<'a> {
 }
 
 impl Refusing<'_> {
+    /// Of severity 16, at the line of CREATE INDEX.
     pub fn error(&self, number: i32, text: impl Into<String>) -> BindError {
         BindError::new(number, 16, self.line, text)
     }
 
+    /// `Cannot create index on view`, and why; the name in double quotes.
     pub fn refuse(&self, number: i32, why: impl std::fmt::Display) -> BindError {
         self.error(number, format!("Cannot create index on view \"{}\" {why}", self.full))
     }
@@ -38,6 +40,7 @@ impl Refusing<'_> {
         self.error(number, format!("Cannot create index on view '{}' {why}", self.full))
     }
 
+    /// The same of the view's clustered index.
     pub fn clustered(&self, number: i32, index: &str, why: &str) -> BindError {
         let of = &self.full;
         let text =
@@ -105,6 +108,7 @@ impl Refusing<'_> {
         self.functions.iter().find(|function| function.id == id)
     }
 
+    /// 1949.
     pub fn nondeterministic(&self, function: &str) -> BindError {
         let name = function.split('(').next().unwrap_or(function).to_lowercase();
         let text = format!(
@@ -115,6 +119,7 @@ impl Refusing<'_> {
         self.error(1949, text)
     }
 
+    /// 1963.
     pub fn imprecise_convert(&self) -> BindError {
         let text = format!(
             "Cannot create index on view \"{}\". The view contains a convert that is imprecise or non-deterministic.",

@@ -34,7 +34,7 @@ const ERRORS: &str =
 
 impl Walk<'_> {
     /// A SELECT, in which subqueries may stand.
-    pub fn query(&mut self, query: &ast::Query) -> Result<()> {
+    pub(super) fn query(&mut self, query: &ast::Query) -> Result<()> {
         let outer = std::mem::replace(&mut self.subqueries, true);
         let result = self.query_parts(query);
         self.subqueries = outer;
@@ -112,7 +112,7 @@ impl Walk<'_> {
         select.having.iter().try_for_each(|e| self.expr(e))
     }
 
-    pub fn top(&mut self, top: Option<&ast::Top>) -> Result<()> {
+    pub(super) fn top(&mut self, top: Option<&ast::Top>) -> Result<()> {
         match top {
             None => Ok(()),
             Some(top) if top.percent => Err(unsupported("option", "PERCENT", self.line)),
@@ -120,7 +120,7 @@ impl Walk<'_> {
         }
     }
 
-    pub fn query_hints(&self, hints: &[ast::QueryHint]) -> Result<()> {
+    pub(super) fn query_hints(&self, hints: &[ast::QueryHint]) -> Result<()> {
         let known = |hint: &&ast::QueryHint| {
             matches!(hint.name.as_str(), "FORCE ORDER" | "LOOP JOIN")
                 || hint.name.starts_with("OPTIMIZE FOR")
@@ -191,7 +191,7 @@ impl Walk<'_> {
     }
 
     /// A table or view by its name: a memory-optimised table, or [`Walk::no_table`].
-    pub fn named_table(&mut self, written: &ast::ObjectName) -> Result<()> {
+    pub(super) fn named_table(&mut self, written: &ast::ObjectName) -> Result<()> {
         let name = ObjectName::from(written);
         let of_trigger = ["inserted", "deleted"].iter().any(|rows| written.is_bare(rows));
         if self.kind == "trigger" && of_trigger {
@@ -226,7 +226,7 @@ impl Walk<'_> {
     }
 
     /// 4512.
-    pub fn not_two_parts(&self, name: &ObjectName) -> BindError {
+    pub(super) fn not_two_parts(&self, name: &ObjectName) -> BindError {
         let text = format!(
             "Cannot schema bind {} '{}' because name '{name}' is invalid for schema binding. Names must be in two-part \
              format and an object cannot reference itself.",
@@ -244,7 +244,7 @@ impl Walk<'_> {
     }
 
     /// An expression or condition.
-    pub fn expr(&mut self, expr: &ast::Expr) -> Result<()> {
+    pub(super) fn expr(&mut self, expr: &ast::Expr) -> Result<()> {
         match &expr.kind {
             K::Literal(_) | K::Column(_) | K::Variable(_) => Ok(()),
             K::SystemVariable(name) if name == "@@ROWCOUNT" => Ok(()),
