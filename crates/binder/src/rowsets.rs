@@ -130,19 +130,7 @@ impl Binder<'_> {
                 SqlType::NVarChar(_) | SqlType::NChar(_) => national = true,
                 SqlType::VarChar(_) | SqlType::Char(_) => {}
                 _ if arg.is_null_constant() => {}
-                ty => {
-                    return Err(BindError::new(
-                        8116,
-                        16,
-                        line,
-                        format!(
-                            "Argument data type {} is invalid for argument {} of string_split \
-                             function.",
-                            ty.message_name(),
-                            i + 1
-                        ),
-                    ));
-                }
+                ty => return Err(self.bad_argument(i + 1, ty, "string_split", line)),
             }
         }
         let len = match args[0].ty {

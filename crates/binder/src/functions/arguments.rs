@@ -16,18 +16,7 @@ impl Binder<'_> {
             ty if ty.is_character() => SqlType::Float,
             ty if ty.is_binary() => SqlType::Int,
             ty if ty.is_numeric() => ty,
-            ty => {
-                return Err(BindError::new(
-                    8116,
-                    16,
-                    line,
-                    format!(
-                        "Argument data type {} is invalid for argument 1 of {} function.",
-                        ty.message_name(),
-                        name.to_lowercase()
-                    ),
-                ));
-            }
+            ty => return Err(self.bad_argument(1, ty, name, line)),
         };
         self.coerce(e, to, CastMode::Implicit)
     }

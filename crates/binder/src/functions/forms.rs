@@ -302,7 +302,7 @@ impl Binder<'_> {
     }
 
     /// 8116.
-    pub(super) fn bad_argument(&self, i: usize, ty: SqlType, name: &str, line: u32) -> BindError {
+    pub(crate) fn bad_argument(&self, i: usize, ty: SqlType, name: &str, line: u32) -> BindError {
         // An operator keeps its letters.
         let shown = if name.contains(' ') { name.to_owned() } else { name.to_lowercase() };
         BindError::new(
