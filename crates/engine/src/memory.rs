@@ -659,9 +659,7 @@ impl MemoryPart {
             if let Some(change) = self.written.pop() {
                 let touched = &self.trees[change.tree];
                 let rows = touched.memory().table.take_back(change.written);
-                touched.tree.count_rows(rows);
-                // It has been changed all the same.
-                touched.tree.count_changes(-rows);
+                touched.tree.count_taken_back(rows);
             }
         }
     }

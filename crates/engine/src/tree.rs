@@ -163,6 +163,12 @@ impl Tree {
         rows.store(rows.load(Relaxed) + n, Relaxed);
     }
 
+    /// Counts that rows have been taken back, by which there are so many more or less. They have been changed all the same.
+    pub(crate) fn count_taken_back(&self, rows: i64) {
+        self.count_rows(rows);
+        self.count_changes(-rows);
+    }
+
     /// Counts an update (1) or a deletion (2), beside [`Tree::count_rows`].
     #[inline]
     pub(crate) fn count_changes(&self, n: i64) {
@@ -240,9 +246,7 @@ impl transaction::Trees for CountedTrees<'_> {
             // Its versions are taken back, and counted then: this is the tree beside.
             return;
         }
-        tree.count_rows(rows);
-        // It has been changed all the same.
-        tree.count_changes(-rows);
+        tree.count_taken_back(rows);
     }
 }
 
