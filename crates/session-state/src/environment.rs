@@ -398,8 +398,7 @@ impl Environment for SessionEnvironment<'_> {
             if module.kind != catalog::ModuleKind::Procedure {
                 return Ok(Vec::new());
             }
-            let bracketed = syntax::ast::bracketed;
-            let text = format!("EXEC {}.{}", bracketed(&module.schema), bracketed(&module.name));
+            let text = format!("EXEC {}", syntax::ast::bracketed_in(&module.schema, &module.name));
             return Ok(self.machine.described_rows(self.state, self.host, &text, ""));
         }
         if view.name == ir::OPENROWSET {

@@ -140,6 +140,11 @@ pub fn bracketed(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
 
+/// The same of a name with its schema.
+pub fn bracketed_in(schema: &str, name: &str) -> String {
+    format!("{}.{}", bracketed(schema), bracketed(name))
+}
+
 impl ObjectName {
     /// Every part that is given in brackets, with the dots of those between them that are not.
     pub fn to_text(&self) -> String {

@@ -12,7 +12,7 @@ use executor::{ColumnMeta, Command, SqlError};
 use ir::{Expr, ExprKind};
 use session_state::Halted;
 use std::sync::Arc;
-use syntax::ast::bracketed;
+use syntax::ast::{bracketed, bracketed_in};
 use types::{Len, SqlType, Value};
 
 /// Rows told without ALL_ERRORMSGS.
@@ -114,7 +114,7 @@ impl Commands<'_> {
         constraint: &Constraint<'_>,
         most: usize,
     ) -> Result<Option<String>, SqlError> {
-        let own = format!("{}.{}", bracketed(&table.schema), bracketed(&table.name));
+        let own = bracketed_in(&table.schema, &table.name);
         let (name, columns, broken) = match constraint {
             Constraint::Check(at, check) => {
                 let columns = self.columns_of_check(table, *at)?;
@@ -135,7 +135,7 @@ impl Commands<'_> {
                         bracketed(&parent.columns[*referenced].name)
                     ));
                 }
-                let parent = format!("{}.{}", bracketed(&parent.schema), bracketed(&parent.name));
+                let parent = bracketed_in(&parent.schema, &parent.name);
                 let broken = format!(
                     "{} AND NOT EXISTS (SELECT * FROM {parent} AS p WHERE {})",
                     known.join(" AND "),

@@ -147,16 +147,15 @@ impl Commands<'_> {
     pub(crate) fn rebuild_indexes(&mut self, args: &[Value]) -> Result<(), SqlError> {
         let open = self.state.database.clone();
         let table = table_to_check(&open, args.first())?;
-        let bracketed = syntax::ast::bracketed;
         let index = match args.get(1).and_then(Value::as_str).filter(|name| !name.is_empty()) {
-            Some(name) => bracketed(name),
+            Some(name) => syntax::ast::bracketed(name),
             None => "ALL".to_owned(),
         };
         let with = match args.get(2).and_then(Value::as_i64).unwrap_or(0) {
             0 => String::new(),
             fill => format!(" WITH (FILLFACTOR = {fill})"),
         };
-        let of = format!("{}.{}", bracketed(&table.schema), bracketed(&table.name));
+        let of = syntax::ast::bracketed_in(&table.schema, &table.name);
         self.run_part(&format!("ALTER INDEX {index} ON {of} REBUILD{with}"))
     }
 

@@ -297,12 +297,12 @@ impl Commands<'_> {
             if !specs.is_empty() {
                 catalog.gather(table, &specs, Extent::Default)?;
             }
-            let bracketed = syntax::ast::bracketed;
-            let shown = format!("{}.{}", bracketed(&table.schema), bracketed(&table.name));
+            let shown = syntax::ast::bracketed_in(&table.schema, &table.name);
             self.sink.message(&messages::info(15650, &[&shown]));
             for (statistic, stale) in own.iter().zip(&stale) {
                 let number = if *stale { 15652 } else { 15653 };
-                self.sink.message(&messages::info(number, &[&bracketed(&statistic.name)]));
+                self.sink
+                    .message(&messages::info(number, &[&syntax::ast::bracketed(&statistic.name)]));
             }
             let (renewed, others) = (specs.len(), own.len() - specs.len());
             let counts = [&*renewed.to_string(), &*others.to_string()];

@@ -10,7 +10,7 @@ use crate::rpc::RpcParam;
 use crate::vm::Vm;
 use executor::SqlError;
 use session_state::Halt;
-use syntax::ast::bracketed;
+use syntax::ast::{bracketed, bracketed_in};
 use types::Value;
 
 impl Vm<'_> {
@@ -45,9 +45,7 @@ impl Vm<'_> {
         let before = cursor.at;
         let table = match text_of(params, 3) {
             "" => match first_table.and_then(|id| self.state.database.catalog.object_by_id(id)) {
-                Some(catalog::ObjectRef::Table(table)) => {
-                    format!("{}.{}", bracketed(&table.schema), bracketed(&table.name))
-                }
+                Some(catalog::ObjectRef::Table(table)) => bracketed_in(&table.schema, &table.name),
                 _ => String::new(),
             },
             named => named.to_owned(),
