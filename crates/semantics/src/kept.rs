@@ -21,6 +21,17 @@ pub fn statement_with(text: &str, quoted_identifier: bool, word: &str) -> Option
     text.to_ascii_uppercase().contains(word).then(|| statement(text, quoted_identifier)).flatten()
 }
 
+/// The options of the module that a text makes, where it holds a word, given in upper case; none of what has no options.
+pub fn options_with(text: &str, quoted_identifier: bool, word: &str) -> Vec<String> {
+    match statement_with(text, quoted_identifier, word) {
+        Some(StatementKind::CreateProcedure(create)) => create.options,
+        Some(StatementKind::CreateFunction(create)) => create.options,
+        Some(StatementKind::CreateTrigger(create)) => create.options,
+        Some(StatementKind::CreateView(create)) => create.options,
+        _ => Vec::new(),
+    }
+}
+
 /// What made a module whose text holds a word, given in upper case.
 pub fn definition_with(def: &ProcedureDef, word: &str) -> Option<StatementKind> {
     statement_with(&def.text, def.quoted_identifier, word)

@@ -44,14 +44,7 @@ pub fn is_classifier(def: &ProcedureDef) -> bool {
 
 /// Has a module of that text it?
 pub fn text_has_option(text: &str, quoted_identifier: bool, option: &str) -> bool {
-    let has = |options: &[String]| options.iter().any(|o| o == option);
-    match kept::statement_with(text, quoted_identifier, option) {
-        Some(S::CreateProcedure(create)) => has(&create.options),
-        Some(S::CreateFunction(create)) => has(&create.options),
-        Some(S::CreateTrigger(create)) => has(&create.options),
-        Some(S::CreateView(create)) => has(&create.options),
-        _ => false,
-    }
+    kept::options_with(text, quoted_identifier, option).iter().any(|o| o == option)
 }
 
 /// The modules and table types that a natively compiled module names, and is bound to; none of any other. Its text has

@@ -19,7 +19,7 @@ use security::{Permission, Target};
 use session_state::Halted;
 use session_state::messages;
 use session_state::object_target;
-use syntax::ast::{StatementKind, TypeDefinition, bracketed};
+use syntax::ast::{StatementKind, TypeDefinition, bracketed_in};
 use types::{SqlType, Value, Variant};
 
 /// Bytes of a value at most.
@@ -319,7 +319,7 @@ impl Commands<'_> {
 
     /// The columns of a view or of a function that gives rows; none when its text does not bind.
     fn columns_of_module(&mut self, module: &ProcedureDef) -> Vec<String> {
-        let name = format!("{}.{}", bracketed(&module.schema), bracketed(&module.name));
+        let name = bracketed_in(&module.schema, &module.name);
         let from = match module.kind {
             ModuleKind::View => name,
             ModuleKind::InlineFunction | ModuleKind::TableFunction => {
@@ -462,15 +462,9 @@ fn constraint_id(table: &TableDef, name: &str) -> Option<i32> {
     all.find(|(n, _)| is(n)).map(|(_, id)| id)
 }
 
-fn statement_of(module: &ProcedureDef) -> Option<StatementKind> {
-    let options = syntax::LexOptions { quoted_identifier: module.quoted_identifier };
-    let batch = syntax::parse_batch(&module.text, &options).ok()?;
-    batch.statements.into_iter().next().map(|statement| statement.kind)
-}
-
 /// The names of a procedure's or function's parameters, each with its `@`.
 fn parameters_of(module: &ProcedureDef) -> Vec<String> {
-    let parameters = match statement_of(module) {
+    let parameters = match semantics::kept::definition(module) {
         Some(StatementKind::CreateProcedure(create)) => create.parameters,
         Some(StatementKind::CreateFunction(create)) => create.parameters,
         _ => Vec::new(),
@@ -480,7 +474,7 @@ fn parameters_of(module: &ProcedureDef) -> Vec<String> {
 
 /// The columns of a table type.
 fn columns_of_type(module: &ProcedureDef) -> Vec<String> {
-    match statement_of(module) {
+    match semantics::kept::definition(module) {
         Some(StatementKind::CreateType(create)) => match create.definition {
             TypeDefinition::Table(table) => {
                 table.columns.into_iter().map(|column| column.name.value).collect()

@@ -10,7 +10,7 @@ use security::{
     GrantKey, GrantState, GrantValue, Permission, Principal, PrincipalKind, Securable, Target,
     database_role,
 };
-use syntax::ast::{Ident, StatementKind, UserLogin, UserOptions};
+use syntax::ast::{Ident, UserLogin, UserOptions};
 use types::Value;
 
 /// No database is a contained one: `number` for a password, 33236 for a language.
@@ -198,19 +198,8 @@ impl Commands<'_> {
     /// 15136 while a module of the database runs as that user.
     fn check_runs_nothing(&self, user: &str) -> Result<(), SqlError> {
         let runs = |module: &catalog::ProcedureDef| {
-            // Most texts say nothing of it.
-            let text = module.text.to_ascii_uppercase();
-            if !text.contains("EXEC") || !text.contains(" AS ") {
-                return false;
-            }
-            let options = syntax::LexOptions { quoted_identifier: module.quoted_identifier };
-            let Ok(batch) = syntax::parse_batch(&module.text, &options) else { return false };
-            let options = match batch.statements.into_iter().next().map(|s| s.kind) {
-                Some(StatementKind::CreateProcedure(create)) => create.options,
-                Some(StatementKind::CreateFunction(create)) => create.options,
-                Some(StatementKind::CreateTrigger(create)) => create.options,
-                _ => return false,
-            };
+            let options =
+                semantics::kept::options_with(&module.text, module.quoted_identifier, "EXEC");
             matches!(RunsAs::of(&options), Some(RunsAs::User(name)) if catalog::same_name(&name, user))
         };
         let database = &self.state.database;
