@@ -12,6 +12,6 @@
 
 pub mod bitflip;
 pub mod crash;
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 mod planted;
 pub mod world;

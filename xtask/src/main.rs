@@ -489,34 +489,24 @@ fn simulator(build: Build, promise: &str, command: &str) -> Result<Step, Failure
     Ok(Step::new(promise, &binary.display().to_string()).arg(command))
 }
 
-/// A build of its own and most of a minute: not among the checks of every change.
+/// Most of a minute: not among the checks of every change. Bugs can be planted in the dev build alone.
 fn planted_bugs_in_worlds() -> Result<(), Failure> {
-    cargo("planted bugs are caught by every workload", &["run", "--quiet", "--package"])
-        .args(["simulator", "--features", "seeded-bugs", "--", "world", "--bugs"])
-        .run()
+    simulator(Build::Dev, "planted bugs are caught by every workload", "world")?.arg("--bugs").run()
 }
 
 fn planted_bugs_in_recovery(seed: u64) -> Result<(), Failure> {
-    cargo("planted bugs are caught by crash cases", &["run", "--quiet", "--package"])
-        .args(["simulator", "--features", "seeded-bugs", "--", "crash", "--bugs", "--seed"])
-        .arg(seed.to_string())
+    simulator(Build::Dev, "planted bugs are caught by crash cases", "crash")?
+        .args(["--bugs", "--seed", &seed.to_string()])
         .run()
 }
 
 fn histories(transactions: u64, seed: u64) -> Result<(), Failure> {
     let seed = seed.to_string();
-    // With the workspace's choice of features, so that what the tests were built of is taken.
-    let build = ["build", "--quiet", "--workspace", "--bin", "histories"];
-    cargo("the maker of histories", &build).run()?;
-    let histories = run::target_directory().join("debug/histories").display().to_string();
+    let histories = Build::Dev.binary("isolation", "histories")?.display().to_string();
     Step::new("histories of concurrent transactions", &histories)
         .args(["--transactions", &transactions.to_string(), "--seed", &seed])
         .run()?;
-    // Planted bugs are compiled in by a feature that nothing else asks for, so no other artefact has them.
-    cargo("planted bugs are caught", &["run", "--quiet", "--package", "isolation"])
-        .args(["--features", "seeded-bugs", "--bin", "histories", "--", "--bugs"])
-        .args(["--seed", &seed])
-        .run()
+    Step::new("planted bugs are caught", &histories).args(["--bugs", "--seed", &seed]).run()
 }
 
 /// Loom replaces the atomics, so these builds go to a target folder of their own.

@@ -91,7 +91,7 @@ pub use storage::{
     Compacted, FileSpace, FilegroupId, Found, LeafHint as InsertHint, PageSample, RandomLeaf,
     RowImage, Run, TreeId, TreeReport, set_grow_together,
 };
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 pub use transaction::{Bug, plant};
 
 /// The filegroup of the catalog, and the default.

@@ -27,7 +27,7 @@ pub use context::{FusedChange, FusedInsert, Guarded, OnlyChange, Sweeper, TxnCon
 pub use envelope::{Envelope, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
 pub use ghosts::{Ghosts, Place};
 pub use hash::key_hash;
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 pub use seeded::plant;
 pub use seeded::{Bug, planted};
 pub use shared::{LogOfStore, Shared};

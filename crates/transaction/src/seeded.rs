@@ -1,6 +1,6 @@
 //! Bugs that can be planted, so that the checkers of histories, of worlds and of crash cases can show that they would catch
-//! them. Only with the feature `seeded-bugs`; without it nothing here costs anything or can be switched on. They stand at
-//! the lowest crate that has one.
+//! them. Only where debug assertions are on, as in the builds that tests run; in a release build nothing here costs
+//! anything or can be switched on. They stand at the lowest crate that has one.
 
 /// A bug to plant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,11 +31,11 @@ pub enum Bug {
     EagerCheckpoint,
 }
 
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 static PLANTED: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(0);
 
 /// Plants a bug in every database of the process.
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 pub fn plant(bug: Bug) {
     PLANTED.store(bug as u8, std::sync::atomic::Ordering::SeqCst);
 }
@@ -43,9 +43,9 @@ pub fn plant(bug: Bug) {
 /// Whether `bug` is planted.
 #[inline(always)]
 pub fn planted(bug: Bug) -> bool {
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(debug_assertions)]
     return PLANTED.load(std::sync::atomic::Ordering::Relaxed) == bug as u8;
-    #[cfg(not(feature = "seeded-bugs"))]
+    #[cfg(not(debug_assertions))]
     {
         let _ = bug;
         false

@@ -3,14 +3,16 @@
 
 use std::process::ExitCode;
 
-#[cfg(not(feature = "seeded-bugs"))]
+#[cfg(not(debug_assertions))]
 pub fn main(_planted: Option<usize>, _from: u64) -> ExitCode {
-    eprintln!("simulator: --bugs needs a build with the feature seeded-bugs");
+    eprintln!(
+        "simulator: --bugs needs a build with debug assertions, as the dev profile makes them"
+    );
     ExitCode::from(2)
 }
 
 /// All of them, or the one with this number; cases from `from` on.
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 pub fn main(planted: Option<usize>, from: u64) -> ExitCode {
     match planted {
         Some(number) => imp::one(number, from),
@@ -18,7 +20,7 @@ pub fn main(planted: Option<usize>, from: u64) -> ExitCode {
     }
 }
 
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 mod imp {
     use crate::crash::case::{Template, run};
     use engine::Bug;

@@ -33,7 +33,7 @@ pub struct Arguments {
     /// Print every world.
     #[arg(long)]
     pub verbose: bool,
-    /// Plant each bug in turn and show that every workload finds one (feature seeded-bugs).
+    /// Plant each bug in turn and show that every workload finds one (a build with debug assertions).
     #[arg(long)]
     pub bugs: bool,
     /// One of those bugs, by its number.

@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
-#[cfg(not(feature = "seeded-bugs"))]
+#[cfg(not(debug_assertions))]
 pub(super) fn main(_planted: Option<usize>, _from: u64) -> ExitCode {
-    eprintln!("simulator: --bugs needs a build with the feature seeded-bugs");
+    eprintln!(
+        "simulator: --bugs needs a build with debug assertions, as the dev profile makes them"
+    );
     ExitCode::from(2)
 }
 
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 pub(super) fn main(planted: Option<usize>, from: u64) -> ExitCode {
     match planted {
         Some(number) => imp::one(number, from),
@@ -16,7 +18,7 @@ pub(super) fn main(planted: Option<usize>, from: u64) -> ExitCode {
     }
 }
 
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 mod imp {
     use crate::world::{Faults, Options, Template, run};
     use engine::Bug;

@@ -26,7 +26,7 @@ struct Arguments {
     /// Histories made side by side.
     #[arg(long, default_value_t = 8)]
     jobs: usize,
-    /// Plant bugs (needs the feature seeded-bugs).
+    /// Plant bugs (a build with debug assertions).
     #[arg(long)]
     bugs: bool,
 }
@@ -109,14 +109,16 @@ fn side_by_side(seeds: Range<u64>, jobs: usize) -> Vec<Sum> {
     sums.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[cfg(not(feature = "seeded-bugs"))]
+#[cfg(not(debug_assertions))]
 fn bugs(_: u64) -> ExitCode {
-    eprintln!("histories: --bugs needs a build with the feature seeded-bugs");
+    eprintln!(
+        "histories: --bugs needs a build with debug assertions, as the dev profile makes them"
+    );
     ExitCode::FAILURE
 }
 
 /// Each bug at the level that it breaks: a forbidden anomaly must turn up.
-#[cfg(feature = "seeded-bugs")]
+#[cfg(debug_assertions)]
 fn bugs(seed: u64) -> ExitCode {
     use engine::Bug;
     const ROUNDS: usize = 100;
