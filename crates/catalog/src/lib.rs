@@ -37,6 +37,7 @@ mod properties;
 mod scope;
 mod sequence;
 mod server;
+mod settings;
 mod shapes;
 mod spatial_index;
 mod spec;
@@ -78,6 +79,7 @@ pub use private::{
 pub use properties::{PropertyChange, PropertyClass, PropertyDef, PropertyTarget};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;
+pub use settings::Settings;
 pub use spatial_index::{SpatialIndex, Tessellation};
 pub use spec::{
     AlterTable, CheckSpec, ColumnSpec, ColumnstoreSpec, ForeignKeySpec, IndexSpec, KeySpec, Mark,

@@ -8,6 +8,7 @@ use crate::catalog::in_transaction;
 use crate::def::*;
 use crate::governor::{GOVERNOR, GovernorDef};
 use crate::principals::{self, Scope};
+use crate::settings::{SETTINGS, Settings};
 use crate::system::{Cells, MasterTables, SecurityTables, corrupt};
 use crate::{CatalogError, Database, Txn};
 use engine::TxnOptions;
@@ -33,6 +34,8 @@ pub struct ServerCatalog {
     directory: RwLock<Arc<Directory>>,
     /// Held for look-ups and publication only.
     governor: RwLock<Arc<GovernorDef>>,
+    /// Held for look-ups and publication only.
+    settings: RwLock<Settings>,
     /// Transactions over several databases that were decided to commit, and those of them that have done so everywhere.
     decisions: Mutex<Decisions>,
     /// Version of `directory`, for whoever caches what it has decided.
@@ -82,6 +85,7 @@ impl ServerCatalog {
             decisions.made.insert(number.map_err(|_| corrupt("a decision without a number"))?);
         }
         let governor = GovernorDef::load(&tables, &mut txn)?;
+        let settings = crate::settings::load(&tables, &mut txn)?;
         let security = SecurityTables::new(master);
         let directory = principals::load(&security, &mut txn, Scope::Server)?;
         txn.end_statement();
@@ -95,6 +99,7 @@ impl ServerCatalog {
             list: RwLock::new(list),
             changing: AtomicBool::new(false),
             governor: RwLock::new(Arc::new(governor)),
+            settings: RwLock::new(settings),
             decisions: Mutex::new(decisions),
         })
     }
@@ -263,19 +268,41 @@ impl ServerCatalog {
         let _changing = self.change();
         let mut def = GovernorDef::clone(&self.governor());
         work(&mut def)?;
-        in_transaction(&self.master, |txn| {
-            for row in self.tables.options.scan(txn, &[Value::Int(GOVERNOR)])? {
-                self.tables.options.delete(txn, &row[..2])?;
-            }
-            for (key, text) in def.rows() {
-                let row = [Value::Int(GOVERNOR), Value::str(&key), Value::str(&text)];
-                self.tables.options.put(txn, &row)?;
-            }
-            Ok(())
-        })?;
+        self.keep_options(GOVERNOR, def.rows())?;
         let def = Arc::new(def);
         *self.governor.write() = def.clone();
         Ok(def)
+    }
+
+    /// The server's settings as they were kept last.
+    pub fn settings(&self) -> Settings {
+        self.settings.read().clone()
+    }
+
+    /// Changes the settings that are kept, durably when this returns. Suspends.
+    pub fn change_settings(&self, work: impl FnOnce(&mut Settings)) -> Result<(), CatalogError> {
+        let _changing = self.change();
+        let mut settings = self.settings();
+        work(&mut settings);
+        if settings != *self.settings.read() {
+            self.keep_options(SETTINGS, settings.clone().into_iter().collect())?;
+            *self.settings.write() = settings;
+        }
+        Ok(())
+    }
+
+    /// Replaces what is kept under the number of no database.
+    fn keep_options(&self, id: i32, rows: Vec<(String, String)>) -> Result<(), CatalogError> {
+        in_transaction(&self.master, |txn| {
+            for row in self.tables.options.scan(txn, &[Value::Int(id)])? {
+                self.tables.options.delete(txn, &row[..2])?;
+            }
+            for (key, text) in rows {
+                let row = [Value::Int(id), Value::str(&key), Value::str(&text)];
+                self.tables.options.put(txn, &row)?;
+            }
+            Ok(())
+        })
     }
 }
 

@@ -177,6 +177,10 @@ impl Commands<'_> {
                 self.check_server(Permission::AlterSettings)?;
                 self.host.process_affinity(affinity)?;
             }
+            StmtKind::AlterServer(AlterServer::SoftNuma(on)) => {
+                self.check_server(Permission::AlterSettings)?;
+                self.host.set_soft_numa(*on)?;
+            }
             StmtKind::Nothing => {}
             StmtKind::NotSupported { what } => return Err(SqlError::unsupported(what).into()),
             other => {

@@ -74,6 +74,10 @@ pub struct Args {
     /// effect here.
     #[arg(short = 'T', value_name = "FLAG", value_parser = clap::value_parser!(i32).range(1..))]
     trace_flags: Vec<i32>,
+    /// CPUs of a node of soft-NUMA, as a list (`0-3,8`); several times for several. CPUs that none names are one more node
+    /// for each of the machine's. Without it, large nodes are divided by themselves (docs/placement.md).
+    #[arg(long = "soft-node", value_name = "CPUS", value_parser = cpus)]
+    soft_nodes: Vec<Cpus>,
     /// Keep the memory of databases' pages from being paged out, if the process may (`ulimit -l`);
     /// sql_memory_model_desc of sys.dm_os_sys_info says whether.
     #[arg(long)]
@@ -83,6 +87,15 @@ pub struct Args {
     log: Targets,
     #[command(flatten)]
     switches: SwitchFlags,
+}
+
+/// A list of CPUs.
+#[derive(Clone, Debug)]
+struct Cpus(Vec<usize>);
+
+fn cpus(text: &str) -> Result<Cpus, String> {
+    let list = topology::parse_cpulist(text).filter(|list| !list.is_empty());
+    list.map(Cpus).ok_or_else(|| "a list of CPUs is like 0-3,8".to_owned())
 }
 
 /// Serves until a signal ends it.
@@ -127,6 +140,7 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
     };
     config.switches = args.switches.switches.clone();
     config.lock_pages = args.lock_pages;
+    config.soft_nodes = args.soft_nodes.iter().map(|cpus| cpus.0.clone()).collect();
     config.trace_flags = args.trace_flags.iter().copied().collect();
     config.private_files = args.certificate.iter().chain(&args.key).cloned().collect();
     let memory_mb = memory >> 20;

@@ -16,7 +16,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use telemetry::WaitType;
-use topology::Topology;
 use tracing::{info, warn};
 
 /// How a server is to serve.
@@ -120,10 +119,10 @@ impl Shared {
     }
 }
 
-/// The node of each scheduler; 0 where the machine does not tell.
+/// The node of each scheduler, of soft-NUMA where that divides the machine; 0 where the machine does not tell.
 fn nodes_of(schedulers: &Schedulers) -> Vec<usize> {
-    let machine = Topology::machine();
-    let node = |cpu: Option<usize>| Some(machine?.cpu(cpu?)?.node);
+    let there = topology::soft::current();
+    let node = |cpu: Option<usize>| there.node_of(cpu?);
     schedulers.stats().iter().map(|stats| node(stats.cpu).unwrap_or(0)).collect()
 }
 

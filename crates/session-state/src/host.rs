@@ -154,6 +154,11 @@ pub trait Host {
         let _ = affinity;
         Err(SqlError::unsupported("ALTER SERVER CONFIGURATION without a server"))
     }
+    /// ALTER SERVER CONFIGURATION SET SOFTNUMA: from the next start on.
+    fn set_soft_numa(&mut self, on: bool) -> Result<(), SqlError> {
+        let _ = on;
+        Err(SqlError::unsupported("ALTER SERVER CONFIGURATION without a server"))
+    }
     /// A statement of Resource Governor, of somebody who may; `classifier` is the id of the function that it names.
     fn govern(&mut self, statement: &GovernorStatement, classifier: i32) -> Result<(), SqlError> {
         let _ = (statement, classifier);

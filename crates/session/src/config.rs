@@ -31,6 +31,8 @@ pub struct InstanceConfig {
     pub switches: Switches,
     /// Trace flags that are on from the start (`-T`), for the whole server.
     pub trace_flags: BTreeSet<i32>,
+    /// Nodes of soft-NUMA by hand, the CPUs of each; none: automatic, or as ALTER SERVER CONFIGURATION SET SOFTNUMA has it.
+    pub soft_nodes: Vec<Vec<usize>>,
     /// Files of the process that no statement may read or write, beside those that every server keeps to itself.
     pub private_files: Vec<PathBuf>,
     /// Pages of databases are kept in memory, if the process may (`ulimit -l`).
@@ -54,6 +56,7 @@ impl InstanceConfig {
             log: LogConfig::default(),
             switches: Switches::default(),
             trace_flags: BTreeSet::new(),
+            soft_nodes: Vec::new(),
             private_files: Vec::new(),
             lock_pages: false,
             checkpoint_log_bytes: 1 << 30,
@@ -82,6 +85,8 @@ pub enum OpenError {
     Database { name: String, error: EngineError },
     /// The tables that describe a database do not hold what they must.
     Catalog { name: String, what: String },
+    /// The nodes of soft-NUMA that were asked for cannot be.
+    SoftNode { what: String },
     /// The schedulers cannot start.
     Schedulers { what: String },
 }
@@ -105,6 +110,7 @@ impl fmt::Display for OpenError {
             OpenError::Catalog { name, what } => {
                 write!(f, "The catalog of the database '{name}' cannot be read: {what}.")
             }
+            OpenError::SoftNode { what } => write!(f, "Soft-NUMA cannot be as asked for: {what}."),
             OpenError::Schedulers { what } => write!(f, "The schedulers cannot start: {what}."),
         }
     }

@@ -1,10 +1,12 @@
-//! The options of sp_configure: a value that is configured, and one that is in use since the last RECONFIGURE.
+//! The options of sp_configure: a value that is configured, and one that is in use since the last RECONFIGURE. What
+//! RECONFIGURE has installed is kept in `master`, and in use after the next start, with what waits for one.
 //!
 //! Invariant: every value is within its option's range, and both affinity masks in use are what the schedulers were told
-//! last by RECONFIGURE. Nothing is kept over a restart.
+//! last by RECONFIGURE.
 
 use crate::Instance;
 use crate::facts::memory_kb;
+use catalog::Settings;
 use executor::SqlError;
 use session_state::ConfigurationOption;
 use std::collections::BTreeMap;
@@ -16,6 +18,10 @@ const MASK_64: &str = "affinity64 mask";
 const MASK_BITS: u32 = 32;
 pub(crate) const MEMORY_MB: &str = "max server memory (MB)";
 pub(crate) const MEMORY_MIN_MB: &str = "min server memory (MB)";
+const PARALLELISM: &str = "max degree of parallelism";
+const COST_THRESHOLD: &str = "cost threshold for parallelism";
+/// Set by ALTER SERVER CONFIGURATION SET SOFTNUMA, and by nothing else.
+const NO_SOFT_NUMA: &str = "automatic soft-NUMA disabled";
 
 /// What was set, by name; the others are at their defaults.
 #[derive(Default)]
@@ -25,6 +31,30 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
+    /// As it was kept. What is not an option's value any more is left out.
+    pub fn kept(settings: &Settings) -> Configuration {
+        let of = |option: &system_views::ConfigurationOption| {
+            let value = settings.get(option.name)?.parse().ok()?;
+            (option.minimum..=option.maximum).contains(&value).then_some((option.name, value))
+        };
+        let configured: BTreeMap<_, _> = CONFIGURATION_OPTIONS.iter().filter_map(of).collect();
+        Configuration { in_use: configured.clone(), configured }
+    }
+
+    /// Whether the next start, or this one, shall divide large nodes.
+    pub fn divides_nodes(&self) -> bool {
+        self.get(NO_SOFT_NUMA).is_none_or(|(_, in_use)| in_use == 0)
+    }
+
+    /// RECONFIGURE. What is not dynamic waits for the next start.
+    fn install(&mut self) {
+        let is_dynamic = |name: &str| {
+            CONFIGURATION_OPTIONS.iter().any(|option| option.name == name && option.is_dynamic)
+        };
+        let dynamic = self.configured.iter().filter(|(name, _)| is_dynamic(name));
+        self.in_use.extend(dynamic);
+    }
+
     /// Configured and in use; `None`: never set.
     pub fn get(&self, name: &str) -> Option<(i64, i64)> {
         let option = CONFIGURATION_OPTIONS.iter().find(|option| option.name == name)?;
@@ -34,10 +64,21 @@ impl Configuration {
 }
 
 impl Instance {
-    /// At the start: what the process may have.
-    pub(crate) fn bound_memory(&self) {
-        let default = CONFIGURATION_OPTIONS.iter().find(|option| option.name == MEMORY_MB);
-        self.set_memory_limit(default.map_or(i64::MAX >> 20, |option| option.default));
+    /// At the start, once the schedulers run and the databases are open: what was kept comes into force.
+    pub(crate) fn start_configuration(&self) {
+        self.take_up_options();
+        self.start_affinity();
+    }
+
+    /// What follows from the values in use.
+    fn take_up_options(&self) {
+        let settings = self.settings.lock();
+        let in_use = |name: &str| settings.get(name).map_or(0, |(_, in_use)| in_use);
+        self.set_memory_limit(in_use(MEMORY_MB));
+        self.workspace.set_parallelism(in_use(PARALLELISM), in_use(COST_THRESHOLD));
+        drop(settings);
+        self.fit_pools();
+        self.fit_quotas();
     }
 
     /// The lesser of 'max server memory (MB)' and of what the process was started with.
@@ -80,11 +121,12 @@ impl Instance {
         all
     }
 
-    /// 15129 for a value out of range.
+    /// 15129 for a value out of range, and for the option that ALTER SERVER CONFIGURATION alone may set.
     pub(crate) fn configure(&self, name: &str, value: i64) -> Result<(), SqlError> {
         let option = CONFIGURATION_OPTIONS.iter().find(|option| option.name == name);
         let option = option.ok_or_else(|| no_option(name))?;
-        if !(option.minimum..=option.maximum).contains(&value) {
+        let range = option.minimum..=option.maximum;
+        if !range.contains(&value) || option.name == NO_SOFT_NUMA {
             let text = format!("'{value}' is not a valid value for configuration option '{name}'.");
             return Err(SqlError::new(15129, 16, text));
         }
@@ -92,34 +134,43 @@ impl Instance {
         Ok(())
     }
 
-    /// RECONFIGURE: what is configured comes into use. 5832 for an affinity mask that this machine has not; then
-    /// everything stays as it was.
+    /// RECONFIGURE: what is configured comes into use, and is kept. 5832 for an affinity mask that this machine has not;
+    /// then everything stays as it was.
     pub(crate) fn reconfigure(&self) -> Result<(), SqlError> {
-        let mut settings = self.settings.lock();
-        let values = |name: &str| settings.get(name).unwrap_or_default();
-        let (low, high) = (values(MASK), values(MASK_64));
-        if low.0 != low.1 || high.0 != high.1 {
-            let affinity = match cpus_of(low.0, high.0) {
+        let masks = {
+            let settings = self.settings.lock();
+            [MASK, MASK_64].map(|name| settings.get(name).unwrap_or_default())
+        };
+        if masks.iter().any(|(configured, in_use)| configured != in_use) {
+            let affinity = match cpus_of(masks[0].0, masks[1].0) {
                 cpus if cpus.is_empty() => ProcessAffinity::Auto,
                 cpus => ProcessAffinity::Cpus(cpus),
             };
             self.set_process_affinity(&affinity)?;
         }
-        // What is not dynamic waits for the next start.
-        let is_static = |name: &str| {
-            CONFIGURATION_OPTIONS.iter().any(|option| option.name == name && !option.is_dynamic)
+        let configured = {
+            let mut settings = self.settings.lock();
+            settings.install();
+            settings.configured.clone()
         };
-        let mut configured = settings.configured.clone();
-        configured.retain(|name, _| !is_static(name));
-        settings.in_use = configured;
-        let in_use = |name: &str| settings.get(name).map_or(0, |(_, in_use)| in_use);
-        let threshold = in_use("cost threshold for parallelism");
-        self.set_memory_limit(in_use(MEMORY_MB));
-        self.workspace.set_parallelism(in_use("max degree of parallelism"), threshold);
-        drop(settings);
-        self.fit_pools();
-        self.fit_quotas();
+        self.keep_configured(&configured)?;
+        self.take_up_options();
         Ok(())
+    }
+
+    /// ALTER SERVER CONFIGURATION SET SOFTNUMA: kept at once, in force from the next start on.
+    pub(crate) fn set_soft_numa(&self, on: bool) -> Result<(), SqlError> {
+        self.keep_configured(&BTreeMap::from([(NO_SOFT_NUMA, i64::from(!on))]))?;
+        self.settings.lock().configured.insert(NO_SOFT_NUMA, i64::from(!on));
+        Ok(())
+    }
+
+    fn keep_configured(&self, values: &BTreeMap<&'static str, i64>) -> Result<(), SqlError> {
+        let kept = self.server.change_settings(|settings| {
+            settings
+                .extend(values.iter().map(|(name, value)| (name.to_string(), value.to_string())));
+        });
+        kept.map_err(SqlError::from)
     }
 }
 

@@ -261,6 +261,10 @@ impl Host for InstanceHost {
         self.instance.set_process_affinity(affinity)
     }
 
+    fn set_soft_numa(&mut self, on: bool) -> Result<(), SqlError> {
+        self.instance.set_soft_numa(on)
+    }
+
     fn server_name(&self) -> String {
         self.instance.name()
     }

@@ -115,6 +115,45 @@ impl<'a> Making<'a> {
     }
 }
 
+/// `master`, opened before there are schedulers: it says how they are set up.
+struct Master {
+    engine: Arc<Database>,
+    catalog: Arc<Catalog>,
+    server: Arc<ServerCatalog>,
+}
+
+impl Master {
+    /// Opens it, or makes it. From a plain thread.
+    fn open(config: &InstanceConfig) -> Result<Master, OpenError> {
+        let master_path = config.data_dir.join("master.mdf");
+        let files = DbFiles::named(&config.data_dir, "master");
+        let making = Making::of_master(config, &files)?;
+        let fresh = !config.fs.exists(&master_path).map_err(|e| making.refuse(e))?;
+        if fresh {
+            making.begin()?;
+        }
+        let engine = if fresh {
+            Database::create(config.fs.clone(), &files, system_options())
+        } else {
+            Database::open(config.fs.clone(), &master_path, system_options())
+        }
+        .map_err(|error| OpenError::Database { name: "master".into(), error })?;
+        let unreadable = |name: &str, error: catalog::CatalogError| OpenError::Catalog {
+            name: name.to_owned(),
+            what: error.to_string(),
+        };
+        let (catalog, server) = if fresh {
+            (Catalog::create(&engine), ServerCatalog::create(&engine))
+        } else {
+            (Catalog::open(&engine), ServerCatalog::open(&engine))
+        };
+        let catalog = catalog.map_err(|error| unreadable("master", error))?;
+        let server = Arc::new(server.map_err(|error| unreadable("master", error))?);
+        making.end()?;
+        Ok(Master { engine, catalog, server })
+    }
+}
+
 /// A database that is listed and could not be opened.
 #[derive(Clone, Debug)]
 struct Trouble {
@@ -165,6 +204,9 @@ impl Instance {
             // Without an effect in a process that has looked at its machine before: an earlier instance's nodes stay.
             Topology::take_as_one_node();
         }
+        let master = Master::open(&config)?;
+        let configuration = Configuration::kept(&master.server.settings());
+        crate::soft_numa::choose(&config, configuration.divides_nodes())?;
         let schedulers = Schedulers::start(scheduler::Config {
             cpus: config.cpus.clone(),
             ..scheduler::Config::default()
@@ -177,7 +219,7 @@ impl Instance {
                 folder(error)
             },
         )?;
-        match Self::open_databases(&config, &schedulers, &system) {
+        match Self::open_databases(&config, &schedulers, &system, master) {
             Ok((server, databases, troubles)) => {
                 let workspace = Workspace::new(
                     MemoryPool::new(config.query_memory_bytes as usize),
@@ -204,7 +246,7 @@ impl Instance {
                     databases_gate: Gate::default(),
                     sessions: Mutex::new(BTreeMap::new()),
                     started_unix_ns: runtime::clock::unix_ns(),
-                    settings: Mutex::default(),
+                    settings: Mutex::new(configuration),
                     manual_affinity: AtomicBool::new(false),
                     trace_flags: Mutex::new(BTreeSet::new()),
                     listeners: Mutex::default(),
@@ -213,7 +255,6 @@ impl Instance {
                     system,
                     _lock: lock,
                 });
-                instance.bound_memory();
                 Watchdog::start(&instance);
                 instance.start_switches();
                 instance.start_trace_flags();
@@ -221,6 +262,7 @@ impl Instance {
                     instance.follow_binding(&open);
                     instance.drop_stale_global_tables(&open);
                 }
+                instance.start_configuration();
                 Ok(instance)
             }
             Err(error) => {
@@ -234,32 +276,9 @@ impl Instance {
         config: &InstanceConfig,
         schedulers: &Arc<Schedulers>,
         system: &Arc<SystemSessions>,
+        master: Master,
     ) -> Result<Opened, OpenError> {
-        let master_path = config.data_dir.join("master.mdf");
-        let files = DbFiles::named(&config.data_dir, "master");
-        let making = Making::of_master(config, &files)?;
-        let fresh = !config.fs.exists(&master_path).map_err(|e| making.refuse(e))?;
-        if fresh {
-            making.begin()?;
-        }
-        let engine = if fresh {
-            Database::create(config.fs.clone(), &files, system_options())
-        } else {
-            Database::open(config.fs.clone(), &master_path, system_options())
-        }
-        .map_err(|error| OpenError::Database { name: "master".into(), error })?;
-        let unreadable = |name: &str, error: catalog::CatalogError| OpenError::Catalog {
-            name: name.to_owned(),
-            what: error.to_string(),
-        };
-        let (catalog, server) = if fresh {
-            (Catalog::create(&engine), ServerCatalog::create(&engine))
-        } else {
-            (Catalog::open(&engine), ServerCatalog::open(&engine))
-        };
-        let catalog = catalog.map_err(|error| unreadable("master", error))?;
-        let server = Arc::new(server.map_err(|error| unreadable("master", error))?);
-        making.end()?;
+        let Master { engine, catalog, server } = master;
         let mut databases = BTreeMap::new();
         let master = OpenDatabase { id: 1, name: "master".into(), engine, catalog };
         databases.insert("master".to_owned(), Running::start(Arc::new(master), schedulers, system));
@@ -290,7 +309,7 @@ impl Instance {
                     );
                 }
                 Err(trouble) => {
-                    tell_operator(&def.name, &trouble.why);
+                    tell_closed(&def.name, &trouble.why);
                     troubles.insert(fold(&def.name), trouble);
                 }
             }
@@ -357,7 +376,7 @@ impl Instance {
             Ok(engine) => crate::restore::into_service(self, def.clone(), engine),
             Err(error) => {
                 let trouble = Trouble::of(&error);
-                tell_operator(&def.name, &trouble.why);
+                tell_closed(&def.name, &trouble.why);
                 self.troubles.write().insert(fold(&def.name), trouble);
                 Err(crate::errors::engine_error(error))
             }
@@ -651,15 +670,19 @@ fn open_database(
 }
 
 /// What the server's log says of a database that stays closed.
-fn tell_operator(name: &str, why: &str) {
+fn tell_closed(name: &str, why: &str) {
+    tell_operator(&format!(
+        "Database '{name}' cannot be opened and stays closed; the others are not touched. {why}. Put its files in order \
+         and say ALTER DATABASE [{name}] SET ONLINE, or restore it from a backup."
+    ));
+}
+
+/// A line of the server's log.
+pub(crate) fn tell_operator(line: &str) {
     if !runtime::sim::active() {
         use std::io::Write;
         // A disk that is full keeps no database from its users.
-        let _ = writeln!(
-            io::stderr(),
-            "Database '{name}' cannot be opened and stays closed; the others are not touched. {why}. Put its files in \
-             order and say ALTER DATABASE [{name}] SET ONLINE, or restore it from a backup."
-        );
+        let _ = writeln!(io::stderr(), "{line}");
     }
 }
 

@@ -38,6 +38,7 @@ mod recovering;
 mod registry;
 mod restore;
 mod session;
+mod soft_numa;
 pub mod switches;
 mod system_databases;
 mod system_sessions;

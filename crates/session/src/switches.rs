@@ -11,7 +11,6 @@ use runtime::backoff;
 use session_state::OpenDatabase;
 use std::fmt;
 use std::sync::Arc;
-use topology::Topology;
 
 /// Which switch; its place in [`SWITCHES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -354,14 +353,20 @@ fn is_here(switch: &Switch, value: &str) -> bool {
 
 /// The CPUs that a place names, of those that the process may use.
 fn cpus_of(place: &str) -> Vec<usize> {
-    let Some(topology) = Topology::machine() else { return Vec::new() };
+    let there = topology::soft::current();
     let number = |text: &str| text.parse::<usize>().ok();
-    let chosen = |cpu: &&topology::Cpu| match place.split_once(' ') {
-        Some(("CPU", n)) => Some(cpu.id) == number(n),
-        Some(("NODE", n)) => Some(cpu.node) == number(n),
-        _ => false,
+    let mut own: Vec<usize> = match place.split_once(' ') {
+        Some(("CPU", n)) => {
+            number(n).filter(|&cpu| there.node_of(cpu).is_some()).into_iter().collect()
+        }
+        Some(("NODE", n)) => {
+            let node = there.nodes.iter().find(|(id, _)| Some(*id) == number(n));
+            node.map_or(Vec::new(), |(_, node)| node.cpus.clone())
+        }
+        _ => Vec::new(),
     };
-    topology.cpus.iter().filter(chosen).map(|cpu| cpu.id).collect()
+    own.sort_unstable();
+    own
 }
 
 impl Instance {

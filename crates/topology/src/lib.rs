@@ -3,8 +3,8 @@
 //!
 //! Read from a tree in the shape of /sys, so fixtures test what this machine has not ([`Topology::from_sysfs`]).
 //! [`Topology::machine`] is asked once and kept: whatever thread asks later, pinned or not, sees the same CPUs.
-//! [`placement`] says where an engine would put its schedulers, arenas, log writer and ports there; [`measure`] times a
-//! cache line between CPUs and memory between nodes. Knows nothing of schedulers.
+//! [`soft`] divides large nodes; [`placement`] says where an engine would put its schedulers, arenas, log writer and ports
+//! there; [`measure`] times a cache line between CPUs and memory between nodes. Knows nothing of schedulers.
 #![forbid(unsafe_code)]
 
 mod cgroup;
@@ -12,6 +12,7 @@ mod cpulist;
 pub mod measure;
 pub mod placement;
 pub mod render;
+pub mod soft;
 mod sysfs;
 
 pub use cpulist::{format_cpulist, parse_cpulist};

@@ -6,14 +6,11 @@
 //! - The log writer has no thread of its own unless it is given one (docs/switches.md, LOG_WRITER); then the last CPU of
 //!   the first node is a place that leaves most of that node undivided.
 //! - Ports: one for each node with schedulers, counted from the first.
-//! - Soft-NUMA: sockets with more than 8 physical cores are divided into groups of at most 8, as evenly as they go
-//!   (SQL Server 2016 and later: docs/database-engine/configure-windows/soft-numa-sql-server.md).
+//! - Soft-NUMA: nodes with more than 8 physical cores are divided ([`crate::soft`]), unless that is switched off.
 
 use crate::Topology;
+use crate::soft::{self, SoftNode};
 use runtime::numa::Place;
-
-/// Most physical cores of a group of automatic soft-NUMA.
-pub const SOFT_NODE_CORES: usize = 8;
 
 /// Where things go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,12 +33,6 @@ pub struct NodePlacement {
     pub memory_node: Option<usize>,
     /// Bit of the node in a port's mask (`ADDR:PORT[0x1]`).
     pub port_mask: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SoftNode {
-    pub node: usize,
-    pub cpus: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +60,7 @@ pub fn plan(machine: &Topology) -> Placement {
     let log_writer = first.and_then(|node| {
         node.schedulers.last().map(|&cpu| LogWriterPlace { cpu, node: node.node })
     });
-    Placement { log_writer, soft_nodes: soft_nodes(machine), away, nodes }
+    Placement { log_writer, soft_nodes: soft::groups(machine), away, nodes }
 }
 
 /// Nodes whose memory may be used.
@@ -108,32 +99,5 @@ pub fn memory_nodes(machine: &Topology, cpus: &[usize]) -> Vec<usize> {
         chosen.map(|cpu| usize::from(place(machine, cpu.id).memory)).collect();
     all.sort_unstable();
     all.dedup();
-    all
-}
-
-/// Groups in the order of nodes; the cores of each node in the order of their first CPU.
-pub fn soft_nodes(machine: &Topology) -> Vec<SoftNode> {
-    let mut all = Vec::new();
-    for node in &machine.nodes {
-        let mut cores: Vec<Vec<usize>> = Vec::new();
-        for cpu in machine.cpus_of(node.id) {
-            let siblings = machine.siblings(cpu);
-            if siblings.first() == Some(&cpu.id) {
-                cores.push(siblings);
-            }
-        }
-        if cores.is_empty() {
-            continue;
-        }
-        let groups = cores.len().div_ceil(SOFT_NODE_CORES);
-        let mut left = &cores[..];
-        for group in 0..groups {
-            let (own, rest) = left.split_at(left.len().div_ceil(groups - group));
-            let mut cpus = own.concat();
-            cpus.sort_unstable();
-            all.push(SoftNode { node: node.id, cpus });
-            left = rest;
-        }
-    }
     all
 }

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use topology::soft::{Configuration, SoftNuma, Wrong};
 use topology::{Topology, placement, render};
 
 /// How a machine numbers its CPUs.
@@ -302,4 +303,49 @@ fn more_than_1024_cpus() {
     assert_eq!((machine.cpus.len(), machine.core_count()), (1152, 576));
     assert_eq!(machine.cpu(1151).map(|cpu| (cpu.node, cpu.core)), Some((7, 71)));
     assert_eq!(machine.siblings(&machine.cpus[1150]), [1150, 1151]);
+}
+
+/// What a start would make of a machine, one soft node a line: id, the machine's node, CPUs.
+fn soft(numa: &SoftNuma) -> Vec<(usize, usize, String)> {
+    let tell = |(id, node): &(usize, topology::soft::SoftNode)| {
+        (*id, node.node, topology::format_cpulist(&node.cpus))
+    };
+    numa.nodes.iter().map(tell).collect()
+}
+
+#[test]
+fn large_nodes_are_divided_and_small_ones_keep_their_ids() {
+    let large = Machine::new(2, 10, 2).read("soft-large");
+    let automatic = SoftNuma::automatic(&large);
+    assert_eq!(automatic.configuration, Configuration::Automatic);
+    let of = |id, node, cpus: &str| (id, node, cpus.to_owned());
+    let four = [
+        of(0, 0, "0-4,20-24"),
+        of(1, 0, "5-9,25-29"),
+        of(2, 1, "10-14,30-34"),
+        of(3, 1, "15-19,35-39"),
+    ];
+    assert_eq!(soft(&automatic), four);
+    assert_eq!((automatic.node_of(29), automatic.node_of(40)), (Some(1), None));
+    assert_eq!(soft(&SoftNuma::off(&large)), [of(0, 0, "0-9,20-29"), of(1, 1, "10-19,30-39")]);
+    let small = Machine::new(2, 8, 1).read("soft-small");
+    assert_eq!(SoftNuma::automatic(&small), SoftNuma::off(&small));
+}
+
+#[test]
+fn nodes_by_hand_lie_within_nodes() {
+    let machine = Machine::new(2, 4, 1).read("soft-hand");
+    let by_hand = |wanted: &[&[usize]]| {
+        let wanted: Vec<Vec<usize>> = wanted.iter().map(|cpus| cpus.to_vec()).collect();
+        SoftNuma::manual(&machine, &wanted)
+    };
+    let made = by_hand(&[&[1, 0], &[5]]).expect("possible");
+    let of = |id, node, cpus: &str| (id, node, cpus.to_owned());
+    let four = [of(0, 0, "0-1"), of(1, 1, "5"), of(2, 0, "2-3"), of(3, 1, "4,6-7")];
+    assert_eq!((made.configuration, soft(&made)), (Configuration::Manual, four.to_vec()));
+    assert_eq!(by_hand(&[&[0, 8]]), Err(Wrong::NoCpu(8)));
+    assert_eq!(by_hand(&[&[0, 1], &[1]]), Err(Wrong::Twice(1)));
+    assert_eq!(by_hand(&[&[2, 2]]), Err(Wrong::Twice(2)));
+    assert_eq!(by_hand(&[&[3, 4]]), Err(Wrong::Across { node: 0, other: 1 }));
+    assert_eq!(by_hand(&[&[]]), Err(Wrong::Empty));
 }

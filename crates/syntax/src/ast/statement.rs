@@ -266,6 +266,8 @@ pub enum AlterServer {
     Millrace(Vec<ServerSwitch>),
     /// PROCESS AFFINITY.
     ProcessAffinity(ProcessAffinity),
+    /// SOFTNUMA ON or OFF.
+    SoftNuma(bool),
 }
 
 /// The CPUs that sessions run on.

@@ -12,6 +12,13 @@ impl Parser<'_> {
             let affinity = self.process_affinity()?;
             return Ok(StatementKind::AlterServer(AlterServer::ProcessAffinity(affinity)));
         }
+        if self.eat_word("SOFTNUMA") {
+            let on = self.eat_kw(Kw::On);
+            if !on {
+                self.expect_kw(Kw::Off)?;
+            }
+            return Ok(StatementKind::AlterServer(AlterServer::SoftNuma(on)));
+        }
         if !self.eat_word("MILLRACE") {
             if !matches!(self.kind(), TokenKind::Word | TokenKind::Key(Kw::External)) {
                 return Err(self.unexpected());

@@ -229,7 +229,7 @@ fn buffers(r: &mut Readings, databases: &[Database], started_unix_ns: u64) {
         .add("Database pages", PLAIN, pages as u64)
         .add("Target pages", PLAIN, target as u64)
         .add("Page life expectancy", PLAIN, life_s);
-    let nodes = snapshot::nodes();
+    let nodes = snapshot::memory_nodes();
     let seen = telemetry::nodes::lookups();
     for &node in &nodes {
         // On a machine of one node all of it is local, and counted elsewhere.
@@ -255,7 +255,7 @@ fn pages_of(databases: &[Database], nodes: &[i32], node: i32) -> u64 {
 }
 
 fn memory(r: &mut Readings, databases: &[Database], machine_kb: u64) {
-    let nodes = snapshot::nodes();
+    let nodes = snapshot::memory_nodes();
     let several = nodes.len() > 1;
     let resident = if several { super::system::resident_by_node() } else { Vec::new() };
     for &node in &nodes {

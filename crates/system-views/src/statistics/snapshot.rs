@@ -9,7 +9,7 @@ use crate::facts::SessionFacts;
 use engine::{LogFigures, TransactionInfo, WaitRow, Writer};
 use runtime::clock;
 use scheduler::{TaskState, Usage};
-use topology::Topology;
+use topology::{Topology, soft};
 use types::Value;
 
 /// Schedulers from this number on are the server's own, as in SQL Server.
@@ -55,14 +55,24 @@ pub struct Scheduler {
     pub pending_io: u64,
 }
 
-/// The node of a CPU; 0 where the system does not tell.
+/// The node of a CPU, of soft-NUMA where that divides the machine; 0 where the system does not tell.
 pub fn node_of(cpu: Option<usize>) -> i32 {
-    let cpus = Topology::machine().map_or(&[][..], |machine| &machine.cpus);
-    cpus.iter().find(|c| Some(c.id) == cpu).map_or(0, |c| c.node as i32)
+    cpu.and_then(|cpu| soft::current().node_of(cpu)).map_or(0, |node| node as i32)
 }
 
-/// Ids of the nodes, ascending.
-pub fn nodes() -> Vec<i32> {
+/// Ids of the nodes that schedulers are counted by, ascending, each with the node whose part it is.
+pub fn nodes() -> Vec<(i32, i32)> {
+    let there = soft::current();
+    let mut all: Vec<(i32, i32)> =
+        there.nodes.iter().map(|(id, part)| (*id as i32, part.node as i32)).collect();
+    if all.is_empty() {
+        all.push((0, 0));
+    }
+    all
+}
+
+/// Ids of the machine's nodes, ascending: of memory, which soft-NUMA does not divide.
+pub fn memory_nodes() -> Vec<i32> {
     let mut all: Vec<i32> =
         Topology::machine().map_or(&[][..], |m| &m.nodes).iter().map(|n| n.id as i32).collect();
     if all.is_empty() {
@@ -276,7 +286,7 @@ fn schedulers(context: &Context<'_>) -> Vec<Scheduler> {
             all.push(Scheduler {
                 id: all.len() as i32,
                 cpu: Some(cpu.id),
-                node: cpu.node as i32,
+                node: node_of(Some(cpu.id)),
                 status: "VISIBLE OFFLINE",
                 stats: scheduler::Stats::default(),
                 pending_io: 0,

@@ -8,7 +8,7 @@ use crate::context::{Context, Database, ServerFacts, moment};
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
 use runtime::clock;
-use topology::Topology;
+use topology::{Topology, soft};
 use types::Value;
 
 /// The views of this file.
@@ -253,14 +253,14 @@ view! {
     time_source_desc nvarchar(60) = "QUERY_PERFORMANCE_COUNTER";
     virtual_machine_type int = i32::from(is_virtual());
     virtual_machine_type_desc nvarchar(60) = if is_virtual() { "HYPERVISOR" } else { "NONE" };
-    softnuma_configuration int = 0;
-    softnuma_configuration_desc nvarchar(60) = "OFF";
+    softnuma_configuration int = soft::current().configuration as i32;
+    softnuma_configuration_desc nvarchar(60) = soft::current().configuration.description();
     process_physical_affinity nvarchar(3072) = physical_affinity();
     sql_memory_model int = s.model.0;
     sql_memory_model_desc nvarchar(120) = s.model.1;
     socket_count int = s.shape().0;
     cores_per_socket int = s.shape().1;
-    numa_node_count int = snapshot::nodes().len() as i32;
+    numa_node_count int = snapshot::memory_nodes().len() as i32;
     container_type int = 0;
     container_type_desc nvarchar(60) = "NONE";
 }
@@ -348,9 +348,11 @@ view! {
     ideal_workers_limit int null = NULL;
 }
 
-/// A node of the machine.
+/// A node of the machine, or of soft-NUMA.
 pub struct Node {
     id: i32,
+    /// Whose memory is its own.
+    memory_node: i32,
     schedulers: Vec<Scheduler>,
     tasks: i32,
     /// What the process has of it, and locked, in KiB; the node's own memory.
@@ -362,18 +364,37 @@ pub struct Node {
     away_kb: i64,
 }
 
+/// The nodes that schedulers are counted by.
 fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
+    nodes_of(context, &snapshot::nodes(), |scheduler| scheduler.node)
+}
+
+/// The machine's.
+fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
+    let ids: Vec<(i32, i32)> = snapshot::memory_nodes().into_iter().map(|id| (id, id)).collect();
+    let parts = snapshot::nodes();
+    nodes_of(context, &ids, |scheduler| {
+        let part = parts.iter().find(|(id, _)| *id == scheduler.node);
+        part.map_or(scheduler.node, |(_, node)| *node)
+    })
+}
+
+fn nodes_of(
+    context: &Context<'_>,
+    ids: &[(i32, i32)],
+    node_of: impl Fn(&Scheduler) -> i32,
+) -> Result<Vec<Node>, SqlError> {
     let snapshot = Snapshot::take(context);
     let process = Process::now();
-    let ids = snapshot::nodes();
     let pages = (ids.len() > 1).then(resident_by_node);
     let databases = context.server.databases();
-    let one = |(place, id): (usize, &i32)| {
+    let one = |(place, (id, memory_node)): (usize, &(i32, i32))| {
         let schedulers: Vec<Scheduler> =
-            snapshot.schedulers.iter().filter(|s| s.node == *id).cloned().collect();
+            snapshot.schedulers.iter().filter(|s| node_of(s) == *id).cloned().collect();
         let here = |t: &&snapshot::Task| schedulers.iter().any(|s| s.id == t.scheduler_id);
         Node {
             id: *id,
+            memory_node: *memory_node,
             tasks: snapshot.tasks.iter().filter(here).count() as i32,
             resident_kb: match &pages {
                 Some(pages) => pages.iter().find(|(n, _)| n == id).map_or(0, |(_, kb)| *kb),
@@ -444,7 +465,7 @@ view! {
     memory_object_address varbinary(8) = Address::Node(n.id).value();
     memory_clerk_address varbinary(8) = Address::Clerk(0).value();
     io_completion_worker_address varbinary(8) null = NULL;
-    memory_node_id smallint = n.id as i16;
+    memory_node_id smallint = n.memory_node as i16;
     cpu_affinity_mask bigint = n.mask(false);
     online_scheduler_count smallint = n.online().count() as i16;
     idle_scheduler_count smallint = n.online().filter(|s| s.stats.asleep).count() as i16;
@@ -459,7 +480,7 @@ view! {
 }
 
 view! {
-    MEMORY_NODES = "sys.dm_os_memory_nodes" of Node as n, rows nodes;
+    MEMORY_NODES = "sys.dm_os_memory_nodes" of Node as n, rows memory_nodes;
     memory_node_id smallint = n.id as i16;
     virtual_address_space_reserved_kb bigint = n.virtual_kb;
     virtual_address_space_committed_kb bigint = n.resident_kb;
