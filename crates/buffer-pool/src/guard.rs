@@ -8,7 +8,9 @@
 //! go, unless the page means the same as before (compaction).
 
 use crate::frames::FrameMeta;
-use crate::page::{PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, copy_shared, header};
+use crate::page::{
+    PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, copied_shared, copy_shared, header,
+};
 use crate::word;
 use log_manager::Lsn;
 use runtime::task::NoSuspend;
@@ -174,11 +176,23 @@ impl PageWords for PageWrite<'_> {
     fn word(&self, i: usize) -> u64 {
         self.frame[i % PAGE_WORDS].load(Relaxed)
     }
+
+    #[inline]
+    fn copied(&self) -> PageBuf {
+        copied_shared(self.frame)
+    }
 }
 
 impl PageWordsMut for PageWrite<'_> {
     #[inline]
     fn set_word(&mut self, i: usize, value: u64) {
         self.frame[i % PAGE_WORDS].store(value, Relaxed);
+    }
+
+    #[inline]
+    fn set_words(&mut self, i: usize, values: &[u64]) {
+        for (word, value) in self.frame[i..i + values.len()].iter().zip(values) {
+            word.store(*value, Relaxed);
+        }
     }
 }

@@ -75,12 +75,24 @@ impl fmt::Debug for PageId {
 pub trait PageWords {
     /// Word `i` of the page.
     fn word(&self, i: usize) -> u64;
+
+    /// A copy of the page.
+    fn copied(&self) -> PageBuf {
+        let mut copy = PageBuf::zeroed();
+        for (i, word) in copy.words.iter_mut().enumerate() {
+            *word = self.word(i);
+        }
+        copy
+    }
 }
 
 /// Changing a page word by word.
 pub trait PageWordsMut: PageWords {
     /// Sets word `i`, which is below [`PAGE_WORDS`].
     fn set_word(&mut self, i: usize, value: u64);
+
+    /// Sets the words from `i` on, all of which are below [`PAGE_WORDS`].
+    fn set_words(&mut self, i: usize, values: &[u64]);
 }
 
 /// The words of the header that the pool knows.
@@ -117,29 +129,51 @@ pub(crate) fn prefetch(words: &[AtomicU64; PAGE_WORDS]) {
 }
 
 /// Copies the words of a shared page; while others change it, what is copied may be of several states, or rubbish.
-///
-/// On x86-64 the processor's own copy moves whole lines. Compiled, a loop of atomic loads stays one of 1,024 loads and
-/// stores, and takes two and a half times as long where the page is in a cache.
 #[inline]
 pub(crate) fn copy_shared(from: &[AtomicU64; PAGE_WORDS], to: &mut [u64; PAGE_WORDS]) {
+    // SAFETY: `to` is valid for that many words, and borrowed exclusively.
+    unsafe { copy_words(from, to.as_mut_ptr()) }
+}
+
+/// The same into a page of its own.
+#[inline]
+pub(crate) fn copied_shared(from: &[AtomicU64; PAGE_WORDS]) -> PageBuf {
+    let mut copy = std::mem::MaybeUninit::<PageBuf>::uninit();
+    // SAFETY: a `PageBuf` is its words and nothing else, and all of these are written before it is taken for one.
+    unsafe {
+        copy_words(from, copy.as_mut_ptr().cast());
+        copy.assume_init()
+    }
+}
+
+/// On x86-64 the processor's own copy moves whole lines. Compiled, a loop of atomic loads stays one of 1,024 loads and
+/// stores, and takes two and a half times as long where the page is in a cache.
+///
+/// # Safety
+/// `to` is aligned and valid for writes of [`PAGE_WORDS`] words, which are nobody else's. All of them are written.
+#[inline]
+unsafe fn copy_words(from: &[AtomicU64; PAGE_WORDS], to: *mut u64) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: both are valid for so many words, `to` is borrowed exclusively and so apart from `from`, and the direction
-    // flag is clear wherever a block of assembly begins. To the compiler the block is what the loop below is, loads whose
-    // order nobody relies on; the processor moves no later load before those of a string instruction.
+    // SAFETY: both are valid for so many words, `to` is nobody else's and so apart from `from`, and the direction flag is
+    // clear wherever a block of assembly begins. To the compiler the block is what the loop below is, loads whose order
+    // nobody relies on; the processor moves no later load before those of a string instruction.
     unsafe {
         std::arch::asm!(
             "rep movsq",
             inout("rcx") PAGE_WORDS => _,
             inout("rsi") from.as_ptr() => _,
-            inout("rdi") to.as_mut_ptr() => _,
+            inout("rdi") to => _,
             options(nostack, preserves_flags),
         );
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = from.load(std::sync::atomic::Ordering::Relaxed);
+    for (i, from) in from.iter().enumerate() {
+        // SAFETY: as the caller says.
+        unsafe { to.add(i).write(from.load(std::sync::atomic::Ordering::Relaxed)) };
     }
 }
+
+const _: () = assert!(size_of::<PageBuf>() == PAGE_BYTES);
 
 /// A private copy of a page.
 #[derive(Clone)]
@@ -213,11 +247,20 @@ impl PageWords for PageBuf {
     fn word(&self, i: usize) -> u64 {
         self.words[i % PAGE_WORDS]
     }
+
+    fn copied(&self) -> PageBuf {
+        self.clone()
+    }
 }
 
 impl PageWordsMut for PageBuf {
     #[inline]
     fn set_word(&mut self, i: usize, value: u64) {
         self.words[i % PAGE_WORDS] = value;
+    }
+
+    #[inline]
+    fn set_words(&mut self, i: usize, values: &[u64]) {
+        self.words[i..i + values.len()].copy_from_slice(values);
     }
 }

@@ -8,21 +8,27 @@
 //! word 7  length of the fences' common prefix u16 | 0
 //! word 8..  slots: entry offset u16 | entry bytes u16 | key head u32      (high half: compares as a number)
 //! ... free ...
-//! heap, down from the end: fences, and entries {head u64, key length u16, row length u16, 0 u32, key, row}
+//! heap, down from the end: fences, and entries {head u64, key length u16, row length u16, room u16, 0 u16, key, row, room}
 //! ```
 //! Words: an entry's *head* is a row's stamp in a leaf and a child's page id in an inner node. A *key head* is the
-//! four bytes of a key after the common prefix, big-endian, zero-padded.
+//! four bytes of a key after the common prefix, big-endian, zero-padded. An entry's *room* are dead bytes behind it which
+//! it may grow into (`replace.rs`); its slot does not count them.
 //!
 //! Invariants:
 //! 1. Entries, keys, rows and fences start at multiples of 8 and are padded with zeros: a key compares as big-endian
 //!    words, then by length.
 //! 2. Slots ascend strictly by key; every key is at least the lower fence and below the upper one.
-//! 3. `64 + 8 * slots <= heap top`; live entries, fences and dead bytes fill the heap exactly.
+//! 3. `64 + 8 * slots <= heap top`; live entries, fences and dead bytes fill the heap exactly. None lies over another, an
+//!    entry's room included.
 //! 4. Every function reads through `word(i)`, which cannot leave the page: garbage in, garbage out, no panic, for the
 //!    optimistic readers.
 
+mod replace;
+
 use buffer_pool::{PAGE_BYTES, PageBuf, PageId, PageWords, PageWordsMut, header};
+pub(crate) use replace::{compact, replace_at};
 use std::cmp::Ordering;
+use std::hint::select_unpredictable;
 
 pub(crate) const OWNER: usize = 3;
 pub(crate) const SPACE: usize = 4;
@@ -147,6 +153,19 @@ fn entry_lens(p: &impl PageWords, at: usize) -> (usize, usize) {
     ((w as u16 as usize).min(PAGE_BYTES), ((w >> 16) as u16 as usize).min(PAGE_BYTES))
 }
 
+/// The word of an entry's lengths and of the room behind it, in bytes.
+#[inline]
+fn entry_word(key: usize, row: usize, room: usize) -> u64 {
+    key as u64 | (row as u64) << 16 | (room as u64) << 32
+}
+
+/// Bytes behind the entry of a slot that it may grow into; none that lead out of the page.
+#[inline]
+fn entry_room(p: &impl PageWords, slot: Slot) -> usize {
+    let room = (p.word(slot.at + 1) >> 32) as u16 as usize;
+    if slot.at * 8 + slot.bytes + room <= PAGE_BYTES { room } else { 0 }
+}
+
 /// The last `n` (below 8) of some bytes as the low end of a word. Not through a small copy: reading a word back that
 /// was written in parts stalls for the cost of a whole insert's compares.
 #[inline]
@@ -173,12 +192,7 @@ fn key_word(key: &[u8], i: usize) -> u64 {
 fn key_head(key: &[u8], prefix: usize) -> u32 {
     match key.get(prefix..prefix + 4) {
         Some(w) => u32::from_be_bytes(w.try_into().expect("4 bytes")),
-        None => {
-            let mut w = [0; 4];
-            let rest = key.get(prefix..).unwrap_or(&[]);
-            w[..rest.len()].copy_from_slice(rest);
-            u32::from_be_bytes(w)
-        }
+        None => (last_word(key, key.len().saturating_sub(prefix)) as u32).swap_bytes(),
     }
 }
 
@@ -195,14 +209,8 @@ fn stored_key_head(p: &impl PageWords, at: usize, prefix: usize) -> u32 {
 /// Compares bytes stored from word `at`, `len` of them, with `key`.
 #[inline]
 pub(crate) fn compare_at(p: &impl PageWords, at: usize, len: usize, key: &[u8]) -> Ordering {
-    compare_from(p, 0, at, len, key)
-}
-
-/// The same where words below `first` are known to be equal.
-#[inline]
-fn compare_from(p: &impl PageWords, first: usize, at: usize, len: usize, key: &[u8]) -> Ordering {
     let words = len.min(key.len()).div_ceil(8);
-    for i in first..words {
+    for i in 0..words {
         let (a, b) = (p.word(at + i).swap_bytes(), key_word(key, i));
         if a != b {
             return a.cmp(&b);
@@ -225,30 +233,64 @@ pub(crate) fn is_at(p: &impl PageWords, i: usize, key: &[u8]) -> bool {
 }
 
 /// The slot with `key`, or where it would go. The key lies between the fences.
+///
+/// Mostly key heads tell keys apart, and are searched without a branch that depends on them, which no processor could
+/// foresee. Where the fences have nothing in common, as in a root, all heads are often the same, and the keys' first words
+/// are searched instead. What begins alike is compared whole.
 #[inline]
 pub(crate) fn search(p: &impl PageWords, key: &[u8]) -> Result<usize, usize> {
-    let head = key_head(key, p.word(PREFIX) as u16 as usize);
-    // Where the fences have nothing in common, as in a root, most heads are the same: the first word then tells.
-    let first = key_word(key, 0);
-    let (mut lo, mut hi) = (0, Space::of(p).slots.min(PAGE_BYTES / 8));
+    let slots = Space::of(p).slots.min(PAGE_BYTES / 8);
+    if slots == 0 {
+        return Err(0);
+    }
+    let prefix = p.word(PREFIX) as u16 as usize;
+    let head = key_head(key, prefix);
+    let head_of = |i: usize| (p.word(SLOTS + i) >> 32) as u32;
+    // A first key may be empty.
+    let same = head_of(usize::from(slots > 1)) == head && head_of(slots - 1) == head;
+    let from = if same && prefix < 4 {
+        by_first_word(p, slots, key)
+    } else {
+        first_not_below(0, slots, |i| head_of(i) < head)
+    };
+    // All below `from` are below the key. What follows ends at once unless several keys begin alike.
+    let (mut lo, mut hi, mut mid) = (from, slots, from);
     while lo < hi {
-        let mid = (lo + hi) / 2;
         let s = slot(p, mid);
         let order = s.key_head.cmp(&head).then_with(|| {
             let len = entry_lens(p, s.at).0;
-            if len == 0 || key.is_empty() {
-                return len.cmp(&key.len());
-            }
-            let word = p.word(s.at + 2).swap_bytes();
-            word.cmp(&first).then_with(|| compare_from(p, 1, s.at + 2, len, key))
+            compare_at(p, s.at + 2, len, key)
         });
         match order {
             Ordering::Less => lo = mid + 1,
             Ordering::Greater => hi = mid,
             Ordering::Equal => return Ok(mid),
         }
+        mid = (lo + hi) / 2;
     }
     Err(lo)
+}
+
+/// The first of the slots `from..to` of which `below` is not true, or `to`; it is true of none after one of which it is
+/// not.
+#[inline]
+fn first_not_below(from: usize, to: usize, below: impl Fn(usize) -> bool) -> usize {
+    let (mut at, mut n) = (from, to - from);
+    while n > 1 {
+        let half = n / 2;
+        at = select_unpredictable(below(at + half - 1), at + half, at);
+        n -= half;
+    }
+    at + usize::from(n == 1 && below(at))
+}
+
+/// A slot below which all keys are below `key`, by the first words of keys: the first that is not below by that.
+#[inline]
+fn by_first_word(p: &impl PageWords, slots: usize, key: &[u8]) -> usize {
+    // The first key alone may be empty, and then has no word.
+    let from = usize::from(entry_lens(p, slot(p, 0).at).0 == 0 && !key.is_empty());
+    let first = key_word(key, 0);
+    first_not_below(from, slots, |i| p.word(slot(p, i).at + 2).swap_bytes() < first)
 }
 
 /// Offset in words and length in bytes; `None`: unbounded.
@@ -279,11 +321,10 @@ pub(crate) fn read_upper(p: &impl PageWords, out: &mut Vec<u8>) -> bool {
 /// Writes a page of another's making: header, slots and heap; the gap keeps what it held, and the page LSN stays.
 pub(crate) fn write_live(p: &mut impl PageWordsMut, from: &PageBuf) {
     let space = Space::of(from);
-    let lsn = p.word(header::LSN);
-    for i in (0..SLOTS + space.slots).chain(space.top / 8..PAGE_BYTES / 8) {
-        p.set_word(i, from.word(i));
-    }
-    p.set_word(header::LSN, lsn);
+    let words = from.words();
+    p.set_words(0, &words[..header::LSN]);
+    p.set_words(header::LSN + 1, &words[header::LSN + 1..SLOTS + space.slots]);
+    p.set_words(space.top / 8, &words[space.top / 8..]);
 }
 
 /// Whether `key` is below the upper fence.
@@ -355,7 +396,7 @@ pub(crate) fn insert_at(
     let top = space.top - bytes;
     let at = top / 8;
     p.set_word(at, head);
-    p.set_word(at + 1, key.len() as u64 | (row.len() as u64) << 16);
+    p.set_word(at + 1, entry_word(key.len(), row.len(), 0));
     write_bytes(p, at + 2, key);
     write_bytes(p, at + 2 + key.len().div_ceil(8), row);
     for i in (pos..space.slots).rev() {
@@ -386,103 +427,9 @@ pub(crate) fn set_head(p: &mut impl PageWordsMut, i: usize, head: u64) {
     p.set_word(at, head);
 }
 
-/// Replaces head and row of slot `i`, compacting when need be; `false`: no room, nothing changed.
-pub(crate) fn replace_at<P: PageWordsMut>(p: &mut P, i: usize, head: u64, row: &[u8]) -> bool {
-    let mut space = Space::of(p);
-    let old = slot(p, i);
-    let (key_len, _) = entry_lens(p, old.at);
-    let bytes = entry_bytes(key_len, row.len());
-    let lens = key_len as u64 | (row.len() as u64) << 16;
-    let key_head = old.key_head;
-    if bytes <= old.bytes {
-        p.set_word(old.at, head);
-        p.set_word(old.at + 1, lens);
-        write_bytes(p, old.at + 2 + key_len.div_ceil(8), row);
-        if bytes < old.bytes {
-            p.set_word(SLOTS + i, slot_word(old.at * 8, bytes, key_head));
-            space.dead += old.bytes - bytes;
-            space.store(p);
-        }
-        return true;
-    }
-    if space.gap() < bytes {
-        if space.gap() + space.dead + old.bytes < bytes {
-            return false;
-        }
-        // The old row is dropped before compacting; the key stays, as it names the entry.
-        let bare = entry_bytes(key_len, 0);
-        p.set_word(old.at + 1, key_len as u64);
-        p.set_word(SLOTS + i, slot_word(old.at * 8, bare, key_head));
-        space.dead += old.bytes - bare;
-        space.store(p);
-        compact(p);
-        space = Space::of(p);
-        if space.gap() < bytes {
-            // The bare entry itself is in the way: write the row over it from the copy.
-            return rebuild_with(p, i, head, row);
-        }
-    }
-    let old = slot(p, i);
-    let top = space.top - bytes;
-    let at = top / 8;
-    for w in 0..key_len.div_ceil(8) {
-        let k = p.word(old.at + 2 + w);
-        p.set_word(at + 2 + w, k);
-    }
-    p.set_word(at, head);
-    p.set_word(at + 1, lens);
-    write_bytes(p, at + 2 + key_len.div_ceil(8), row);
-    p.set_word(SLOTS + i, slot_word(top, bytes, key_head));
-    space.top = top;
-    space.dead += old.bytes;
-    space.store(p);
-    true
-}
-
-fn snapshot(p: &impl PageWords) -> PageBuf {
-    let mut buf = PageBuf::zeroed();
-    for (i, w) in buf.words_mut().iter_mut().enumerate() {
-        *w = p.word(i);
-    }
-    buf
-}
-
 fn write_back(p: &mut impl PageWordsMut, from: &PageBuf) {
-    let lsn = p.word(header::LSN);
-    for (i, w) in from.words().iter().enumerate() {
-        p.set_word(i, *w);
-    }
-    p.set_word(header::LSN, lsn);
-}
-
-/// Squeezes dead bytes out. The page means the same afterwards.
-#[inline(never)]
-pub(crate) fn compact(p: &mut impl PageWordsMut) {
-    let old = snapshot(p);
-    let mut new = shell_of(&old, lower_fence(&old), upper_fence(&old), right_of(&old));
-    copy_entries(&old, 0..Space::of(&old).slots, &mut new);
-    let mut space = Space::of(&new);
-    space.last_insert = Space::of(&old).last_insert;
-    space.store(&mut new);
-    write_back(p, &new);
-}
-
-/// Compacts while giving slot `i` a new head and row, which fit.
-#[inline(never)]
-fn rebuild_with(p: &mut impl PageWordsMut, i: usize, head: u64, row: &[u8]) -> bool {
-    let old = snapshot(p);
-    let mut new = shell_of(&old, lower_fence(&old), upper_fence(&old), right_of(&old));
-    for j in 0..Space::of(&old).slots {
-        let (h, k, r) = entry(&old, j);
-        let (h, r) = if j == i { (head, row) } else { (h, r) };
-        let space = Space::of(&new);
-        insert_at(&mut new, space, j, h, k, r);
-    }
-    let mut space = Space::of(&new);
-    space.last_insert = NO_SLOT;
-    space.store(&mut new);
-    write_back(p, &new);
-    true
+    p.set_words(0, &from.words()[..header::LSN]);
+    p.set_words(header::LSN + 1, &from.words()[header::LSN + 1..]);
 }
 
 /// Cuts the page down to its first `keep` slots, with a new upper fence and right sibling.
@@ -513,7 +460,7 @@ pub(crate) fn truncate(p: &mut impl PageWordsMut, keep: usize, upper: &[u8], rig
         }
         return;
     }
-    let old = snapshot(p);
+    let old = p.copied();
     let mut new = shell_of(&old, lower_fence(&old), Some(upper), right);
     copy_entries(&old, 0..keep, &mut new);
     write_back(p, &new);
@@ -571,14 +518,23 @@ fn shell_of(old: &PageBuf, lower: &[u8], upper: Option<&[u8]>, right: PageId) ->
     shell(Identity { page, owner, kind, level }, lower, upper, right)
 }
 
-/// Appends entries of `from` to `to`.
+/// Appends entries of `from` to `to`, which has room for them.
 pub(crate) fn copy_entries(from: &PageBuf, range: std::ops::Range<usize>, to: &mut PageBuf) {
-    for i in range {
-        let (head, key, row) = entry(from, i);
-        let space = Space::of(to);
-        insert_at(to, space, space.slots, head, key, row);
-    }
     let mut space = Space::of(to);
+    let prefix = to.word(PREFIX) as u16 as usize;
+    let same_heads = from.word(PREFIX) as u16 as usize == prefix;
+    for i in range {
+        let Slot { at, bytes, key_head } = slot(from, i);
+        let (key, row) = entry_lens(from, at);
+        debug_assert!(bytes == entry_bytes(key, row) && space.gap() >= bytes + 8);
+        space.top -= bytes;
+        let to_at = space.top / 8;
+        to.set_words(to_at, &from.words()[at..][..bytes / 8]);
+        to.set_word(to_at + 1, entry_word(key, row, 0));
+        let head = if same_heads { key_head } else { stored_key_head(from, at, prefix) };
+        to.set_word(SLOTS + space.slots, slot_word(space.top, bytes, head));
+        space.slots += 1;
+    }
     space.last_insert = NO_SLOT;
     space.store(to);
 }
@@ -653,6 +609,9 @@ pub(crate) fn check(p: &PageBuf) -> Result<(), &'static str> {
     }
     let mut live = pad8(lower.len()) + upper.map_or(0, |u| pad8(u.len()));
     let mut before: Option<&[u8]> = None;
+    let mut taken: Vec<(usize, usize)> = Vec::with_capacity(space.slots + 2);
+    let fenced = [fences(p).0, fences(p).1].into_iter().flatten();
+    taken.extend(fenced.map(|(at, len)| (at * 8, at * 8 + pad8(len))));
     for i in 0..space.slots {
         let s = slot(p, i);
         let (k, r) = entry_lens(p, s.at);
@@ -672,11 +631,20 @@ pub(crate) fn check(p: &PageBuf) -> Result<(), &'static str> {
         if s.key_head != key_head(key, prefix) {
             return Err("a key head is wrong");
         }
+        let room = (p.word(s.at + 1) >> 32) as u16 as usize;
+        if room % 8 != 0 || s.at * 8 + s.bytes + room > PAGE_BYTES {
+            return Err("an entry's room is wrong");
+        }
+        taken.push((s.at * 8, s.at * 8 + s.bytes + room));
         live += s.bytes;
         before = Some(key);
     }
     if live + space.dead != PAGE_BYTES - space.top {
         return Err("dead bytes are miscounted");
+    }
+    taken.sort_unstable();
+    if taken.windows(2).any(|two| two[0].1 > two[1].0) {
+        return Err("entries lie over one another");
     }
     Ok(())
 }

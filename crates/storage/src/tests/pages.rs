@@ -63,6 +63,205 @@ fn a_page_against_a_map() {
 }
 
 #[test]
+fn a_row_that_shrinks_keeps_its_room() {
+    let id = Identity { page: PageId(9), owner: PageId(7), kind: LEAF, level: 0 };
+    let mut p = slotted::shell(id, b"k", Some(b"l"), PageId::NONE);
+    let mut n = 0;
+    while Space::of(&p).gap() > 200 {
+        let space = Space::of(&p);
+        slotted::insert_at(&mut p, space, n, 1, format!("k{n:03}").as_bytes(), &[7; 100]);
+        n += 1;
+    }
+    let (top, places): (usize, Vec<usize>) =
+        (Space::of(&p).top, (0..n).map(|i| slotted::slot(&p, i).at).collect());
+    for len in [3, 60, 0, 100, 97, 8, 104, 1] {
+        for i in 0..n {
+            assert!(slotted::replace_at(&mut p, i, len as u64, &vec![len as u8; len]));
+            slotted::check(&p).unwrap();
+        }
+    }
+    let after: Vec<usize> = (0..n).map(|i| slotted::slot(&p, i).at).collect();
+    assert_eq!((Space::of(&p).top, &after), (top, &places), "no entry has moved");
+    // One that outgrows its room leaves, and leaves the room behind; what is squeezed has none.
+    assert!(slotted::replace_at(&mut p, 0, 1, &[1; 140]));
+    slotted::check(&p).unwrap();
+    assert_ne!(slotted::slot(&p, 0).at, places[0]);
+    slotted::compact(&mut p);
+    slotted::check(&p).unwrap();
+    assert_eq!(Space::of(&p).dead, 0);
+    assert!((0..n).all(|i| room(&p, i) == 0));
+    // A page is filled to the last byte by rows that grow where they are, one after the other.
+    for i in (1..n).cycle().take(4 * n) {
+        let row = slotted::entry(&p, i).2.len() + 40;
+        slotted::replace_at(&mut p, i, 2, &vec![2; row]);
+        slotted::check(&p).unwrap();
+    }
+    assert!(Space::of(&p).gap() + Space::of(&p).dead < 200);
+}
+
+/// The room behind an entry, as the page has it.
+fn room(p: &PageBuf, i: usize) -> usize {
+    use buffer_pool::PageWords;
+    (p.word(slotted::slot(p, i).at + 1) >> 32) as usize
+}
+
+#[test]
+fn rooms_that_an_older_version_forgets_stay_dead() {
+    use buffer_pool::{PageWords, PageWordsMut};
+    let mut rng = Prng::new(11);
+    let id = Identity { page: PageId(9), owner: PageId(7), kind: LEAF, level: 0 };
+    let mut p = slotted::shell(id, b"", None, PageId::NONE);
+    for i in 0..50u8 {
+        let space = Space::of(&p);
+        slotted::insert_at(&mut p, space, i as usize, 1, &[i], &[i; 60]);
+    }
+    for _ in 0..2_000 {
+        let i = rng.below(50) as usize;
+        slotted::replace_at(&mut p, i, 1, &vec![3; rng.below(140) as usize]);
+        if rng.one_in(3) {
+            // What a version without rooms writes there.
+            let i = rng.below(50) as usize;
+            let at = slotted::slot(&p, i).at + 1;
+            let lens = p.word(at) & 0xffff_ffff;
+            p.set_word(at, lens);
+        }
+        slotted::check(&p).unwrap();
+    }
+}
+
+/// A change of a page, as replay makes it.
+enum Step {
+    Insert(Vec<u8>, Vec<u8>),
+    Replace(Vec<u8>, Vec<u8>),
+    Remove(Vec<u8>),
+}
+
+impl Step {
+    fn make(&self, p: &mut PageBuf) {
+        match self {
+            Step::Insert(key, row) => {
+                let pos = slotted::search(p, key).unwrap_err();
+                crate::leaf::room_for_known(p, slotted::entry_bytes(key.len(), row.len()));
+                slotted::insert_at(p, Space::of(p), pos, 1, key, row);
+            }
+            Step::Replace(key, row) => {
+                let i = slotted::search(p, key).unwrap();
+                assert!(slotted::replace_at(p, i, 1, row), "it has room in every layout");
+            }
+            Step::Remove(key) => {
+                let i = slotted::search(p, key).unwrap();
+                slotted::remove_at(p, i);
+            }
+        }
+    }
+}
+
+/// Pages that were taken from an image at some moment, squeezed then or not, with the rooms forgotten or not: whatever fits on
+/// one fits on all.
+#[test]
+fn what_fits_does_not_depend_on_how_entries_lie() {
+    use buffer_pool::{PageWords, PageWordsMut};
+    let content = |p: &PageBuf| -> Vec<(Vec<u8>, Vec<u8>)> {
+        let entries = (0..Space::of(p).slots).map(|i| slotted::entry(p, i));
+        entries.map(|(_, key, row)| (key.to_vec(), row.to_vec())).collect()
+    };
+    let free = |p: &PageBuf| Space::of(p).gap() + Space::of(p).dead;
+    for seed in 0..6 {
+        let mut rng = Prng::new(seed);
+        let id = Identity { page: PageId(9), owner: PageId(7), kind: LEAF, level: 0 };
+        let mut live = slotted::shell(id, b"k", Some(b"l"), PageId::NONE);
+        let mut others: Vec<PageBuf> = Vec::new();
+        for step in 0..2_000u64 {
+            let key = format!("k{:02}", rng.below(90)).into_bytes();
+            let row = vec![step as u8; rng.below(160) as usize];
+            let (bytes, fence) =
+                (slotted::entry_bytes(key.len(), row.len()), slotted::pad8(key.len()));
+            let step = match slotted::search(&live, &key) {
+                Err(_) if free(&live) < bytes + 8 + fence => continue,
+                Err(_) => Step::Insert(key, row),
+                Ok(_) if rng.one_in(6) => Step::Remove(key),
+                Ok(i) => {
+                    let old = slotted::slot(&live, i).bytes;
+                    if bytes > old && free(&live) + old < bytes + fence {
+                        continue;
+                    }
+                    Step::Replace(key, row)
+                }
+            };
+            step.make(&mut live);
+            slotted::check(&live).unwrap();
+            for other in &mut others {
+                step.make(other);
+                slotted::check(other).unwrap();
+                assert_eq!(content(other), content(&live));
+                assert_eq!(free(other), free(&live));
+            }
+            if rng.one_in(400) {
+                let mut other = slotted::page_of_image(&slotted::image_of(&live)).unwrap();
+                if rng.one_in(2) {
+                    slotted::compact(&mut other);
+                }
+                if rng.one_in(2) {
+                    for i in 0..Space::of(&other).slots {
+                        let at = slotted::slot(&other, i).at + 1;
+                        let lens = other.word(at) & 0xffff_ffff;
+                        other.set_word(at, lens);
+                    }
+                }
+                others.push(other);
+            }
+        }
+        assert!(!others.is_empty());
+    }
+}
+
+#[test]
+fn a_search_finds_what_a_walk_finds() {
+    let mut rng = Prng::new(5);
+    for round in 0..400 {
+        let id = Identity { page: PageId(9), owner: PageId(7), kind: LEAF, level: 0 };
+        // Lengths, alphabets and beginnings of all kinds: short keys, ones that begin alike, an empty one.
+        let (shared, letters, longest) =
+            (rng.below(14) as usize, 1 + rng.below(255), 1 + rng.below(20));
+        let mut any = |rng: &mut Prng| {
+            let mut key = vec![0x80; shared];
+            let len = rng.below(longest) as usize;
+            key.extend((0..len).map(|_| rng.below(letters) as u8));
+            key
+        };
+        let mut keys: Vec<Vec<u8>> = (0..rng.below(90)).map(|_| any(&mut rng)).collect();
+        if rng.one_in(3) {
+            keys.push(Vec::new());
+        }
+        keys.sort();
+        keys.dedup();
+        let upper = [vec![0x80; shared], vec![255; 22]].concat();
+        let lower = if keys.first().is_some_and(|key| key.len() < shared) { 0 } else { shared };
+        let fenced = round % 2 == 0;
+        let (lower, upper) =
+            if fenced { (&upper[..lower], Some(&upper[..])) } else { (&b""[..], None) };
+        let mut p = slotted::shell(id, lower, upper, PageId::NONE);
+        for (i, key) in keys.iter().enumerate() {
+            let space = Space::of(&p);
+            slotted::insert_at(&mut p, space, i, 1, key, b"row");
+        }
+        slotted::check(&p).unwrap();
+        for _ in 0..200 {
+            let key = match rng.below(3) {
+                0 if !keys.is_empty() => keys[rng.below(keys.len() as u64) as usize].clone(),
+                1 if !fenced => Vec::new(),
+                _ => any(&mut rng),
+            };
+            assert_eq!(
+                slotted::search(&p, &key),
+                keys.binary_search(&key),
+                "{key:x?} in {keys:x?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn garbage_pages_lead_no_reader_astray() {
     let mut rng = Prng::new(3);
     for _ in 0..2_000 {
