@@ -17,9 +17,9 @@ use crate::system::corrupt;
 use crate::{CatalogError, TreeId, Txn};
 use engine::{Durability, PageId, TxnOptions};
 use parking_lot::{Mutex, RwLock};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use stdx::NumberMap;
 use types::{TypeError, Value};
 
 /// Values reserved by one write.
@@ -28,7 +28,7 @@ const BLOCK: i64 = 1000;
 #[derive(Default)]
 pub(crate) struct Identities {
     /// Guards the map only; never held while suspended.
-    counters: RwLock<HashMap<(i32, TreeId), Arc<Counter>>>,
+    counters: RwLock<NumberMap<(i32, TreeId), Arc<Counter>>>,
 }
 
 struct Counter {
