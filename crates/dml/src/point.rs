@@ -17,7 +17,7 @@ use crate::setter::{Bench, Setter};
 use crate::spot::{LOOKS_MAX, Spot};
 use crate::write::TableWriter;
 use catalog::TableDef;
-use engine::{Looked, Use};
+use engine::Looked;
 use executor::{Cx, SqlError};
 use ir::{Expr, TableHints, UpdateSet};
 use planner::{DeletePlan, Op, Plan, UpdatePlan};
@@ -124,8 +124,7 @@ impl PointChange {
         if !self.spot.encode_key(cx)? {
             return Ok(false);
         }
-        self.spot.tree.note_use(Use::Seek);
-        self.spot.tree.note_use(Use::Update);
+        self.spot.tree.note_change();
         if self.spot.table.is_memory() {
             return Ok(self.spot.read_in_memory(cx)? && self.change(cx)?);
         }

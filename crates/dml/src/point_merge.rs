@@ -3,7 +3,8 @@
 //! The source is a row of expressions (a SELECT without FROM, one row of VALUES), and ON gives each column of the target's
 //! key a value. Such a MERGE finds its row as an UPDATE by key does, and does with one descent what the general plan does
 //! with a join: see [`Spot`] and `point.rs`. What the clause that applies asks for is done by a writer that stays with the
-//! plan; where nothing else is written for the row and the statement is a transaction of its own, in one log record.
+//! plan, one for rows that change, which looks at nothing that is about other columns, and one for rows that come or go;
+//! where nothing else is written for the row and the statement is a transaction of its own, in one log record.
 //!
 //! Promise: what is seen, locked, asked and changed is what the general plan would, which is still there for the levels
 //! at which that reads otherwise ([`PointMerge::applies`]).
@@ -13,7 +14,7 @@ use crate::last_writer::LastWriter;
 use crate::setter::{Bench, Setter};
 use crate::spot::{LOOKS_MAX, Spot};
 use crate::write::TableWriter;
-use engine::{InsertHint, Isolation, Looked, Use};
+use engine::{InsertHint, Isolation, Looked};
 use executor::{Cx, SqlError, eval, holds};
 use ir::{Expr, MergeAction, MergeWhen, ParamId, TableHints, UpdateSet};
 use planner::{MergePlan, Node, Op, PhysicalJoin};
@@ -36,6 +37,9 @@ pub struct PointMerge {
     set: Vec<usize>,
     /// Some clause assigns variables, which a second look would do twice.
     assigns: bool,
+    /// Of rows that change.
+    changer: LastWriter,
+    /// Of rows that come or go.
     writer: LastWriter,
     hint: InsertHint,
     bench: Bench,
@@ -117,6 +121,7 @@ impl PointMerge {
             clauses,
             set,
             assigns,
+            changer: LastWriter::default(),
             writer: LastWriter::default(),
             hint: InsertHint::default(),
             bench: Bench::default(),
@@ -131,35 +136,26 @@ impl PointMerge {
         !matches!(level, Isolation::Serializable | Isolation::Snapshot)
     }
 
-    /// As [`crate::PointChange::may_fuse`].
+    /// As [`crate::PointChange::may_fuse`]; what the clause asks for that applies may still forbid it.
     pub fn may_fuse(&self) -> bool {
-        !self.assigns && self.writer.stands_alone()
+        !self.assigns && (self.changer.stands_alone() || self.writer.stands_alone())
+    }
+
+    /// As [`crate::PointChange::is_alone`].
+    #[inline]
+    pub fn is_alone(&self) -> bool {
+        self.spot.table.is_plain()
     }
 
     /// Merges the row. Returns how many rows were changed: 0 or 1. The statement has begun.
     pub fn run(&mut self, cx: &mut Cx<'_>) -> Result<u64, SqlError> {
-        let mut writer = self.writer.take(|| {
-            let writer = TableWriter::new(&self.spot.table, cx)?.statement("MERGE");
-            Ok(writer.changing(self.set.clone()))
-        })?;
-        let changed = self.merge(&mut writer, cx)?;
-        writer.finish(cx)?;
-        if writer.is_keepable() && writer.patches_rows() && !self.spot.is_narrow() {
-            self.spot.narrow(writer.needed());
-        }
-        self.writer.keep(writer);
-        Ok(u64::from(changed))
-    }
-
-    fn merge(&mut self, writer: &mut TableWriter, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         let table = self.spot.table.clone();
         let mut cx = cx.reborrow();
         cx.set_plan(&[], self.params);
         self.read_source(&mut cx)?;
         cx.table = Some(&table);
         let named = self.spot.encode_key(&mut cx)?;
-        self.spot.tree.note_use(Use::Seek);
-        self.spot.tree.note_use(Use::Update);
+        self.spot.tree.note_change();
         if cx.txn.as_deref().is_some_and(engine::Txn::fuses) {
             for _ in 0..LOOKS_MAX {
                 let looked = if named { self.spot.look(&mut cx)? } else { Looked::Nothing };
@@ -168,8 +164,12 @@ impl PointMerge {
                     Looked::Row => true,
                     Looked::Nothing => false,
                 };
-                if let Some(changed) = self.act(there, writer, &mut cx)? {
-                    return Ok(changed);
+                let Some(clause) = self.clause_for(there, &mut cx)? else { return Ok(0) };
+                if !self.stands_alone(clause) {
+                    break;
+                }
+                if let Some(changed) = self.act(clause, &mut cx)? {
+                    return Ok(u64::from(changed));
                 }
             }
             if let Some(txn) = cx.txn.as_deref_mut() {
@@ -177,7 +177,8 @@ impl PointMerge {
             }
         }
         let there = named && self.spot.lock(&mut cx)?;
-        Ok(self.act(there, writer, &mut cx)? == Some(true))
+        let Some(clause) = self.clause_for(there, &mut cx)? else { return Ok(0) };
+        Ok(u64::from(self.act(clause, &mut cx)? == Some(true)))
     }
 
     /// The source's row, and what the key's recipe asks of it.
@@ -200,41 +201,74 @@ impl PointMerge {
         Ok(())
     }
 
-    /// Does what the first clause asks for that applies. None: the row is to be found again, which fuses with its
-    /// transaction; false: there was nothing to do.
-    fn act(
-        &mut self,
-        there: bool,
-        writer: &mut TableWriter,
-        cx: &mut Cx<'_>,
-    ) -> Result<Option<bool>, SqlError> {
+    /// The number of the first clause that applies.
+    fn clause_for(&mut self, there: bool, cx: &mut Cx<'_>) -> Result<Option<usize>, SqlError> {
         let when = if there { MergeWhen::Matched } else { MergeWhen::NotMatched };
         if there {
             self.spot.qualifies(cx)?;
         } else {
             self.spot.slots[self.width..].fill(Value::Null);
         }
-        for clause in self.clauses.iter().filter(|clause| clause.when == when) {
-            if let Some(condition) = &clause.condition
-                && !holds(condition, &self.spot.slots, cx)?
-            {
-                continue;
-            }
-            let (spot, bench) = (&mut self.spot, &mut self.bench);
-            let changed = match &clause.action {
-                Action::Insert(row) => {
-                    self.values.clear();
-                    for expr in row {
-                        self.values.push(eval(expr, &spot.slots, cx)?);
-                    }
-                    return writer.insert(&self.values, &mut self.hint, cx).map(Some);
+        for (number, clause) in self.clauses.iter().enumerate() {
+            if clause.when == when
+                && match &clause.condition {
+                    Some(condition) => holds(condition, &self.spot.slots, cx)?,
+                    None => true,
                 }
-                Action::Update(setter) => bench.update(spot, &self.old, setter, writer, cx)?,
-                Action::Delete => bench.delete(spot, &self.old, writer, cx)?,
-            };
+            {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether what a clause asks for may be one log record, as far as that is known yet.
+    fn stands_alone(&self, clause: usize) -> bool {
+        match self.clauses[clause].action {
+            Action::Update(_) => self.changer.stands_alone(),
+            Action::Delete | Action::Insert(_) => self.writer.stands_alone(),
+        }
+    }
+
+    /// Does what a clause asks for. None: the row is to be found again, which fuses with its transaction; false: there was
+    /// nothing to do.
+    fn act(&mut self, clause: usize, cx: &mut Cx<'_>) -> Result<Option<bool>, SqlError> {
+        let (spot, bench) = (&mut self.spot, &mut self.bench);
+        let action = &self.clauses[clause].action;
+        if let Action::Update(setter) = action {
+            let mut writer = self.changer.take(|| {
+                let writer = TableWriter::new(&spot.table, cx)?.statement("MERGE");
+                Ok(writer.only_changing(self.set.clone()))
+            })?;
+            let changed = bench.update(spot, &self.old, setter, &mut writer, cx)?;
+            writer.finish(cx)?;
+            if writer.is_keepable() && writer.patches_rows() && !spot.is_narrow() {
+                spot.narrow(writer.needed());
+            }
+            self.changer.keep(writer);
             return Ok(changed.then_some(true));
         }
-        Ok(Some(false))
+        let mut writer = self.writer.take(|| {
+            let writer = TableWriter::new(&spot.table, cx)?.statement("MERGE");
+            Ok(writer.changing(self.set.clone()))
+        })?;
+        let done = match action {
+            Action::Insert(row) => {
+                self.values.clear();
+                for expr in row {
+                    self.values.push(eval(expr, &spot.slots, cx)?);
+                }
+                Some(writer.insert(&self.values, &mut self.hint, cx)?)
+            }
+            _ => {
+                // What a change need not know of a row its end may: entries of all indexes go.
+                spot.decode_rest(cx)?;
+                bench.delete(spot, &self.old, &mut writer, cx)?.then_some(true)
+            }
+        };
+        writer.finish(cx)?;
+        self.writer.keep(writer);
+        Ok(done)
     }
 }
 

@@ -139,7 +139,8 @@ impl Bench {
         }
         let Spot { table, key_bytes, found, slots, .. } = &*spot;
         self.remember(old, slots, !patches || !writer.is_plain());
-        self.values.clone_from(&self.was);
+        self.values.clear();
+        self.values.extend_from_slice(&self.was);
         let made = if patches {
             self.row.clear();
             let into = (&mut self.set, &mut self.row);

@@ -454,7 +454,6 @@ impl TableWriter {
             let result = cx.env.private().update(self.table.place, locator, values.into());
             return result.map_err(|e| self.explain_private(e, values));
         };
-        let mut dropped = Vec::new();
         match &self.lob {
             None if made.is_some() => {}
             None => {
@@ -463,6 +462,7 @@ impl TableWriter {
             }
             Some(lob) => {
                 let Some(mut kept) = self.references(locator, cx)? else { return Ok(false) };
+                let mut dropped = Vec::new();
                 for (i, reference) in kept.iter_mut().enumerate() {
                     if self.changes.as_ref().is_none_or(|set| set.contains(&i)) {
                         dropped.extend(reference.take());
@@ -470,7 +470,7 @@ impl TableWriter {
                 }
                 let keys = &self.key_columns;
                 lob::encode(&self.table, lob, keys, values, &kept, &mut self.row, cx)?;
-                lob::delete(&self.table, lob, dropped.drain(..), cx)?;
+                lob::delete(&self.table, lob, dropped.into_iter(), cx)?;
             }
         }
         let Some(txn) = cx.txn.as_deref_mut() else {

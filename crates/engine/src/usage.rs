@@ -130,6 +130,20 @@ impl Tree {
         }
     }
 
+    /// A statement finds a row by its key and changes it: a seek and an update.
+    #[inline]
+    pub fn note_change(&self) {
+        if FORM.load(Relaxed) == 0 {
+            let now = clock::coarse_unix_ns();
+            let uses = &self.inner.slots[slot()].uses;
+            uses.note(Use::Seek, now);
+            uses.note(Use::Update, now);
+            return;
+        }
+        self.note_use(Use::Seek);
+        self.note_use(Use::Update);
+    }
+
     #[cold]
     fn note_shared(&self, what: Use) {
         let guard = SHARED.lock();
