@@ -3,8 +3,9 @@
 //!
 //! ```text
 //! BEGIN; INSERT; COMMIT       one log record, no transaction of the engine's own        Vm::insert_commit
-//! INSERT within a transaction  the engine's insert, and no savepoint before it           Vm::run_within
-//! the row of a key, read into variables or changed, within a transaction: likewise; on pages in the engine's bracket
+//! INSERT, a transaction of its own   likewise                                           Vm::run_alone
+//! INSERT within a transaction  the engine's insert, and no savepoint before it           Vm::run_alone
+//! the row of a key, read into variables, changed or merged: likewise, on pages in the engine's bracket
 //! ```
 //!
 //! Promise: what is not that, or not planned under the names of now, is run by `statement.rs`; neither allocates.
@@ -14,6 +15,7 @@ use crate::figures::{Reading, StatementCells};
 use crate::insert::FastInsert;
 use crate::plan::{Body, CodeState};
 use crate::vm::Vm;
+use dml::PointMerge;
 use engine::Txn;
 use executor::{Command, Cx, SqlError};
 use session_state::{Halted, SessionEnvironment, SessionState, Tag, durability};
@@ -48,34 +50,45 @@ impl Vm<'_> {
         Ok(false)
     }
 
-    /// A statement over one row in a transaction that is open, which changes that row or nothing. False: it is not that, or
-    /// not planned under the names of now, and nothing was done.
+    /// A statement over one row, which changes that row or nothing, in the transaction that is open or in one of its own.
+    /// False: it is not that, or not planned under the names of now, and nothing was done.
     #[inline]
-    pub fn run_within(
+    pub fn run_alone(
         &mut self,
         learnt: &mut CodeState,
         index: usize,
         frame: &mut [Value],
     ) -> Result<bool, Halted> {
-        if self.state.transaction.count == 0 || self.state.transaction.doomed {
-            return Ok(false);
-        }
-        match learnt.statements[index].as_deref().map(|planned| &planned.body) {
-            Some(Body::FastInsert(_)) => self.insert_within(learnt, index, frame),
-            Some(Body::FastPoint(point)) if point.is_alone() => {
-                self.point_within(learnt, index, Tag::Select, frame)
+        let Some(planned) = learnt.statements[index].as_deref() else { return Ok(false) };
+        let transaction = &self.state.transaction;
+        let within = transaction.count > 0;
+        let may = match within {
+            true => !transaction.doomed,
+            false => !self.state.options.implicit_transactions && transaction.is_fresh(),
+        };
+        match &planned.body {
+            Body::FastInsert(_) if may && within => self.insert_within(learnt, index, frame),
+            Body::FastInsert(_) if may => self.insert_by_itself(learnt, index, frame),
+            Body::FastPoint(point) if may && point.is_alone() => {
+                self.point_alone(learnt, index, Tag::Select, frame)
             }
-            Some(Body::PointChange(change)) if change.is_alone() => {
+            Body::PointChange(change) if may && change.is_alone() => {
                 let tag = if change.deletes() { Tag::Delete } else { Tag::Update };
-                self.point_within(learnt, index, tag, frame)
+                self.point_alone(learnt, index, tag, frame)
+            }
+            Body::PointMerge(point, ..)
+                if may && point.is_alone() && PointMerge::applies(self.state.options.isolation) =>
+            {
+                self.point_alone(learnt, index, Tag::Merge, frame)
             }
             _ => Ok(false),
         }
     }
 
     /// A row read or changed by its key. In memory it is seen by the transaction's snapshot; on pages by a statement's, for
-    /// which the engine is told where the statement begins and ends.
-    fn point_within(
+    /// which the engine is told where the statement begins and ends. With no transaction open it is committed, or rolled
+    /// back; rows in memory then have the whole bracket.
+    fn point_alone(
         &mut self,
         learnt: &mut CodeState,
         index: usize,
@@ -90,8 +103,18 @@ impl Vm<'_> {
         {
             return Ok(false);
         }
+        let own = self.state.transaction.count == 0;
         let Some(planned) = &mut learnt.statements[index] else { return Ok(false) };
         if planned.private.is_some() || planned.version != self.state.names_version() {
+            return Ok(false);
+        }
+        let (on_pages, fuses) = match &planned.body {
+            Body::FastPoint(point) => (!point.is_in_memory(), false),
+            Body::PointChange(change) => (!change.is_in_memory(), own && change.may_fuse()),
+            Body::PointMerge(point, ..) => (true, own && point.may_fuse()),
+            _ => (false, false),
+        };
+        if own && !on_pages {
             return Ok(false);
         }
         let cells = learnt.meter.statement(index);
@@ -102,13 +125,11 @@ impl Vm<'_> {
         if !txn.is_active() {
             txn.begin();
         }
-        let on_pages = match &planned.body {
-            Body::FastPoint(point) => !point.is_in_memory(),
-            Body::PointChange(change) => !change.is_in_memory(),
-            _ => false,
-        };
         if on_pages {
             txn.begin_statement();
+        }
+        if fuses {
+            txn.fuse();
         }
         let result = {
             let mut env =
@@ -117,13 +138,24 @@ impl Vm<'_> {
             match &mut planned.body {
                 Body::FastPoint(point) => point.run(&mut cx, &mut *self.sink),
                 Body::PointChange(change) => change.run(&mut cx),
+                Body::PointMerge(point, ..) => point.run(&mut cx),
                 _ => stdx::fatal!("a statement has become another one"),
             }
         };
         if on_pages {
             txn.end_statement();
         }
-        self.state.transaction.give(txn);
+        let state = &mut *self.state;
+        state.transaction.give(txn);
+        if own {
+            match result {
+                Ok(_) => {
+                    let durability = durability(&state.database, None);
+                    state.transaction.finish(&state.database, durability)?;
+                }
+                Err(_) => state.transaction.rollback_all()?,
+            }
+        }
         let rows = match result {
             Err(error) if error.stale => {
                 learnt.statements[index] = None;
@@ -138,6 +170,7 @@ impl Vm<'_> {
         let command = match tag {
             Tag::Delete => Command::Delete,
             Tag::Update => Command::Update,
+            Tag::Merge => Command::Merge,
             // Nothing is told of variables.
             _ => return Ok(true),
         };
@@ -145,6 +178,28 @@ impl Vm<'_> {
             self.tell_done(command, Some(rows));
         }
         Ok(true)
+    }
+
+    /// INSERT of one row, which is a transaction of its own.
+    #[inline]
+    fn insert_by_itself(
+        &mut self,
+        learnt: &mut CodeState,
+        index: usize,
+        frame: &mut [Value],
+    ) -> Result<bool, Halted> {
+        let durability = durability(&self.state.database, None);
+        let begin = |state: &mut SessionState| {
+            state.activity.statement(Tag::Insert, state.nesting, 0);
+        };
+        let insert = |insert: &mut FastInsert, txn: &mut Txn, cx: &mut Cx<'_>| {
+            insert.insert_commit(txn, durability, cx)
+        };
+        let done = self.insert_alone(learnt, index, frame, begin, insert)?;
+        if done {
+            self.row_is_in(1);
+        }
+        Ok(done)
     }
 
     /// INSERT of one row.

@@ -175,7 +175,7 @@ impl Vm<'_> {
                 }
                 Op::Statement { index } => {
                     let index = index as usize;
-                    if !self.run_within(learnt, index, frame)? {
+                    if !self.run_alone(learnt, index, frame)? {
                         let guarded = guarded || code.handler(*pc).is_some();
                         if !self.call_again(code, learnt, index, frame, guarded)? {
                             self.statement(code, learnt, index, frame, guarded)?;
