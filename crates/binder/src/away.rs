@@ -135,7 +135,7 @@ impl Bringing<'_> {
             }
             let brought = VarId(There::BROUGHT + self.away.here.len() as u32);
             let kind = std::mem::replace(&mut e.kind, ExprKind::Var(brought));
-            self.away.here.push(Expr { kind, ty: e.ty, nullable: e.nullable });
+            self.away.here.push(Expr::new(kind, e.ty, e.nullable));
             return Ok(());
         }
         if let ExprKind::Subquery { query, .. } = &mut e.kind {

@@ -118,7 +118,7 @@ impl Binder<'_> {
             _ => return Err(wrong()),
         };
         let identity = self.identity(&ast::Identity { seed, increment }, ty, "IDENTITY", line)?;
-        Ok(Some((identity, Expr { kind: ExprKind::Const(Value::Null), ty, nullable: true })))
+        Ok(Some((identity, Expr::new(ExprKind::Const(Value::Null), ty, true))))
     }
 
     fn select_into(&mut self, bound: &Query, into: &ast::SelectInto) -> Result<SelectTarget> {

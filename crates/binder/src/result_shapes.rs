@@ -72,8 +72,7 @@ impl Binder<'_> {
             ast::StatementKind::CreateFunction(create) => create.parameters.len(),
             _ => 0,
         };
-        let null =
-            || ast::Expr { kind: ast::ExprKind::Literal(ast::Literal::Null), span: name.span };
+        let null = || ast::Expr::new(ast::ExprKind::Literal(ast::Literal::Null), name.span);
         Some((routine, std::iter::repeat_with(null).take(count).collect()))
     }
 }

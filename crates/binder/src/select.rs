@@ -43,7 +43,7 @@ fn without_list(query: &ast::Query) -> Option<ast::Query> {
         return None;
     }
     let kind = ast::ExprKind::Literal(ast::Literal::Int(1));
-    let one = ast::SelectItem::Expr { expr: ast::Expr { kind, span: *span }, alias: None };
+    let one = ast::SelectItem::Expr { expr: ast::Expr::new(kind, *span), alias: None };
     let mut query = query.clone();
     if let ast::QueryBody::Select(select) = &mut query.body {
         select.items = vec![one];
@@ -774,5 +774,5 @@ fn of_marked(agg: &mut Aggregate, kept: ColId) {
 
 /// Stands for an expression that could not be bound, in a statement that does not come to run.
 pub(crate) fn nowhere(ty: SqlType) -> Expr {
-    Expr { kind: ExprKind::Const(Value::Null), ty, nullable: true }
+    Expr::new(ExprKind::Const(Value::Null), ty, true)
 }

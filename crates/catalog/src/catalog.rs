@@ -20,6 +20,7 @@ use crate::system::SystemTables;
 use crate::{CatalogError, Database, Txn};
 use engine::{Durability, EngineError, TableLock, TxnOptions};
 use parking_lot::RwLock;
+use runtime::task::NoSuspend;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -367,6 +368,8 @@ impl Catalog {
                 self.keep_reseed(reseed);
             }
         }
+        // What goes may have compiled rules, which are dropped step by step; not with everybody waiting for the lock.
+        let held = NoSuspend::new();
         let mut defs = self.defs.write();
         for change in changes {
             match change {
@@ -384,6 +387,7 @@ impl Catalog {
             }
         }
         drop(defs);
+        drop(held);
         self.publish();
     }
 

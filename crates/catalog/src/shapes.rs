@@ -7,6 +7,7 @@
 use crate::catalog::Catalog;
 use crate::def::TableDef;
 use parking_lot::Mutex;
+use runtime::task::NoSuspend;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -46,6 +47,8 @@ impl Shapes {
     }
 
     fn keep(&self, version: u64, object_id: i32, found: Option<Arc<TableDef>>) {
+        // What goes is dropped at once.
+        let _held = NoSuspend::new();
         let mut kept = self.kept.lock();
         if kept.version < version {
             *kept = Kept { version, by_id: HashMap::new() };

@@ -123,14 +123,14 @@ mod tests {
                 if self.index(2) == 0 {
                     let number = [0, 1, 2, 255][self.index(4)];
                     let kind = ExprKind::Const(value(TYPES[at], Some(number)));
-                    return Expr { kind, ty: TYPES[at], nullable: false };
+                    return Expr::new(kind, TYPES[at], false);
                 }
-                return Expr { kind: ExprKind::Slot(at as u32), ty: TYPES[at], nullable: true };
+                return Expr::new(ExprKind::Slot(at as u32), TYPES[at], true);
             }
             if self.index(4) == 0 {
                 let input = Box::new(self.tree(depth - 1));
                 let kind = ExprKind::Cast { input, mode: CastMode::Implicit, style: None };
-                return Expr { kind, ty: TYPES[self.index(4)], nullable: true };
+                return Expr::new(kind, TYPES[self.index(4)], true);
             }
             const OPS: [ArithOp; 8] = [
                 ArithOp::Add,
@@ -146,7 +146,7 @@ mod tests {
             let (left, right) = (self.tree(depth - 1), self.tree(depth - 1));
             let ty = arith::result_type(crate::eval::types_op(op), left.ty, right.ty).unwrap();
             let (left, right) = (Box::new(left), Box::new(right));
-            Expr { kind: ExprKind::Arith { op, left, right }, ty, nullable: true }
+            Expr::new(ExprKind::Arith { op, left, right }, ty, true)
         }
     }
 

@@ -348,7 +348,7 @@ mod tests {
     use ir::{ArithOp, CompareOp, VarId};
 
     fn expr(kind: ExprKind, ty: SqlType) -> Expr {
-        Expr { kind, ty, nullable: true }
+        Expr::new(kind, ty, true)
     }
 
     fn var(i: u32) -> Expr {

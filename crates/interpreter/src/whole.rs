@@ -97,7 +97,7 @@ mod tests {
     use ir::VarId;
 
     fn expr(kind: ExprKind, ty: SqlType) -> Expr {
-        Expr { kind, ty, nullable: true }
+        Expr::new(kind, ty, true)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::task::Many;
+use runtime::task::{Many, Step};
 use types::{SqlType, Value};
 
 pub use types::ArithOp;
@@ -18,6 +18,8 @@ pub struct Expr {
     pub ty: SqlType,
     /// False only if it can never yield NULL.
     pub nullable: bool,
+    /// A tree of them is as large as a text makes it: copying or dropping it lets others go first.
+    pub step: Step,
 }
 
 /// A column of one statement; unique within the statement, subqueries included.
@@ -274,12 +276,12 @@ pub enum SysVar {
 
 impl Expr {
     pub fn new(kind: ExprKind, ty: SqlType, nullable: bool) -> Expr {
-        Expr { kind, ty, nullable }
+        Expr { kind, ty, nullable, step: Step::default() }
     }
 
     pub fn constant(value: Value, ty: SqlType) -> Expr {
         let nullable = value.is_null();
-        Expr { kind: ExprKind::Const(value), ty, nullable }
+        Expr::new(ExprKind::Const(value), ty, nullable)
     }
 
     /// The slot of the row at hand that it is, if it is one.
@@ -295,7 +297,7 @@ impl Expr {
     }
 
     pub fn col(id: ColId, ty: SqlType, nullable: bool) -> Expr {
-        Expr { kind: ExprKind::Col(id), ty, nullable }
+        Expr::new(ExprKind::Col(id), ty, nullable)
     }
 
     /// A method or property of a type of the CLR.
@@ -312,17 +314,17 @@ impl Expr {
     pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Expr {
         let nullable = left.nullable || right.nullable;
         let kind = ExprKind::Compare { op, left: Box::new(left), right: Box::new(right) };
-        Expr { kind, ty: SqlType::Bit, nullable }
+        Expr::new(kind, SqlType::Bit, nullable)
     }
 
     pub fn and(left: Expr, right: Expr) -> Expr {
         let nullable = left.nullable || right.nullable;
-        Expr { kind: ExprKind::And(Box::new(left), Box::new(right)), ty: SqlType::Bit, nullable }
+        Expr::new(ExprKind::And(Box::new(left), Box::new(right)), SqlType::Bit, nullable)
     }
 
     pub fn or(left: Expr, right: Expr) -> Expr {
         let nullable = left.nullable || right.nullable;
-        Expr { kind: ExprKind::Or(Box::new(left), Box::new(right)), ty: SqlType::Bit, nullable }
+        Expr::new(ExprKind::Or(Box::new(left), Box::new(right)), SqlType::Bit, nullable)
     }
 
     /// All of them, as a tree of little height; None for an empty list.
@@ -337,12 +339,12 @@ impl Expr {
 
     pub fn negate(input: Expr) -> Expr {
         let nullable = input.nullable;
-        Expr { kind: ExprKind::Not(Box::new(input)), ty: SqlType::Bit, nullable }
+        Expr::new(ExprKind::Not(Box::new(input)), SqlType::Bit, nullable)
     }
 
     pub fn is_null(input: Expr, negated: bool) -> Expr {
         let kind = ExprKind::IsNull { input: Box::new(input), negated };
-        Expr { kind, ty: SqlType::Bit, nullable: false }
+        Expr::new(kind, SqlType::Bit, false)
     }
 }
 

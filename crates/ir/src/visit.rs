@@ -6,8 +6,9 @@ use super::query::{Aggregate, Rel, SortKey, WindowFunc};
 
 impl Expr {
     /// Calls `f` on each direct operand. A subquery's operand is its needle; its query is not
-    /// entered (see [`Expr::walk_deep_mut`]).
+    /// entered (see [`Expr::walk`]). A walk over a large tree lets others go first.
     pub fn for_each_child<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        runtime::task::stepped();
         match &self.kind {
             ExprKind::Const(_)
             | ExprKind::Col(_)
@@ -58,6 +59,7 @@ impl Expr {
 
     /// As [`Expr::for_each_child`], mutably.
     pub fn for_each_child_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        runtime::task::stepped();
         match &mut self.kind {
             ExprKind::Const(_)
             | ExprKind::Col(_)

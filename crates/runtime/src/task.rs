@@ -41,7 +41,7 @@ pub use pollers::{
 };
 pub use slot::{MAX_SLOTS, slot};
 pub use sort::sort_by;
-pub use step::Step;
+pub use step::{Step, stepped};
 
 use std::cell::Cell;
 use std::marker::PhantomData;

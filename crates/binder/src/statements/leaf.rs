@@ -380,7 +380,7 @@ impl ProgramBinder<'_> {
                             }
                             ast::DbccArg::System(value) => return b.expr(value),
                         };
-                        Ok(Expr { kind: ExprKind::Const(value), ty, nullable: false })
+                        Ok(Expr::new(ExprKind::Const(value), ty, false))
                     })
                     .collect::<Result<Vec<Expr>>>()?,
                 options: dbcc.options.clone(),

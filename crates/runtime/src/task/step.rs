@@ -1,8 +1,8 @@
 //! A place in a tree that is as large as a user's text makes it: a step each time it is copied or dropped.
 //!
-//! Promise: after some hundred steps others go first, where suspending is allowed ([`super::NoSuspend`]: who copies or
-//! drops what a lock keeps says so by a guard). It takes no room and is equal to every other; a tree that is small never
-//! suspends.
+//! Promise: after some hundred steps others go first, where suspending is allowed ([`super::NoSuspend`]: who walks, copies
+//! or drops what a lock keeps says so by a guard). It takes no room and is equal to every other. The steps of a thread
+//! are counted together, so a small tree may suspend too, once its task has had its quantum.
 
 use super::let_others;
 use crate::sim;
@@ -19,8 +19,9 @@ thread_local! {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Step(());
 
+/// A step of a walk over such a tree.
 #[inline]
-fn step() {
+pub fn stepped() {
     // A thread that ends has no more to wait for.
     let left = LEFT.try_with(|left| left.replace(left.get().saturating_sub(1)));
     if left == Ok(0) {
@@ -35,7 +36,7 @@ fn step() {
 impl Clone for Step {
     #[inline]
     fn clone(&self) -> Step {
-        step();
+        stepped();
         Step(())
     }
 }
@@ -43,6 +44,6 @@ impl Clone for Step {
 impl Drop for Step {
     #[inline]
     fn drop(&mut self) {
-        step();
+        stepped();
     }
 }

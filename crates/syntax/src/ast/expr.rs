@@ -2,7 +2,7 @@
 //! has them (WHERE, ON, IF, CASE WHEN ...), so [`Expr::is_condition`] needs no checking elsewhere.
 
 use super::{Ident, ObjectName, OrderItem, Query, Span, TypeName, Variable};
-use runtime::task::Many;
+use runtime::task::{Many, Step};
 
 /// An expression or a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Expr {
     pub kind: ExprKind,
     /// Where. Parentheres around an expression belong to its span.
     pub span: Span,
+    /// A tree of them is as large as the text: copying or dropping it lets others go first.
+    pub step: Step,
 }
 
 /// The forms of an expression.
@@ -350,8 +352,14 @@ pub enum FrameBound {
 }
 
 impl Expr {
+    /// One that stands there.
+    pub fn new(kind: ExprKind, span: Span) -> Expr {
+        Expr { kind, span, step: Step::default() }
+    }
+
     /// The expressions right below; those of queries in it are not among them.
     pub fn for_each_child<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        runtime::task::stepped();
         match &self.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)

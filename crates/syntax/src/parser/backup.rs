@@ -121,7 +121,7 @@ impl Parser<'_> {
         let start = self.at;
         let value = self.take_ident().value;
         let kind = ExprKind::Literal(Literal::String { value, national: false });
-        Ok(Expr { kind, span: self.span_from(start) })
+        Ok(Expr::new(kind, self.span_from(start)))
     }
 
     fn media_options(&mut self) -> ParseResult<Vec<MediaOption>> {

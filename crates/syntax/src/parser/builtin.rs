@@ -95,7 +95,7 @@ impl Parser<'_> {
             }
         }
         let flag = ExprKind::Literal(Literal::Int(absent.into()));
-        args.insert(0, Expr { kind: flag, span: name.span });
+        args.insert(0, Expr::new(flag, name.span));
         self.expect_sym(Sym::RightParen)?;
         Ok(call(name, args))
     }
@@ -115,11 +115,11 @@ impl Parser<'_> {
             TokenKind::Symbol(Sym::LeftParen) | TokenKind::Variable => self.any(PREFIX)?,
             _ if self.at_string() => {
                 let kind = ExprKind::Literal(self.literal()?);
-                Expr { kind, span: self.span_from(from) }
+                Expr::new(kind, self.span_from(from))
             }
             _ => self.any(PREFIX)?,
         };
-        Ok(Expr { kind: call(name, vec![value, zone]), span: self.span_from(start) })
+        Ok(Expr::new(call(name, vec![value, zone]), self.span_from(start)))
     }
 
     /// `FOR XML ...`, `FOR JSON ...` or `FOR BROWSE` behind a query, FOR being next. `None` for any other FOR, which is

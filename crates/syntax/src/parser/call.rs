@@ -81,7 +81,7 @@ impl Parser<'_> {
         self.note(MentionKind::Sequence, &name);
         let qualifier = [name.database, name.schema].into_iter().flatten().collect();
         let kind = ExprKind::Column(ColumnRef { qualifier, name: name.name });
-        let argument = Expr { kind, span: self.span_from(start) };
+        let argument = Expr::new(kind, self.span_from(start));
         let over = if self.eat_kw(Kw::Over) { Some(self.nested(1, Self::over)?) } else { None };
         let call = FunctionCall::new(ObjectName::bare(function), vec![argument]);
         Ok(ExprKind::Function(Box::new(FunctionCall { over, ..call })))
@@ -135,7 +135,7 @@ impl Parser<'_> {
         let name = self.take_ident();
         let span = name.span;
         let kind = ExprKind::Column(ColumnRef { qualifier: Vec::new(), name });
-        Ok(Expr { kind, span })
+        Ok(Expr::new(kind, span))
     }
 
     /// `(...)` after OVER or in the WINDOW clause, or a window's name after OVER.

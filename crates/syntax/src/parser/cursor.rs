@@ -114,7 +114,7 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Variable {
             let start = self.at;
             let variable = self.variable()?;
-            return Ok(Expr { kind: ExprKind::Variable(variable), span: self.span_from(start) });
+            return Ok(Expr::new(ExprKind::Variable(variable), self.span_from(start)));
         }
         self.signed_literal()
     }

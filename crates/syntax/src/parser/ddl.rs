@@ -513,9 +513,9 @@ impl Parser<'_> {
                 }
             }
             let kind = ExprKind::Literal(Literal::Null);
-            let expr = Box::new(Expr { kind, span: self.token().span });
+            let expr = Box::new(Expr::new(kind, self.token().span));
             let kind = ExprKind::IsNull { negated: false, expr };
-            let condition = Expr { kind, span: self.token().span };
+            let condition = Expr::new(kind, self.token().span);
             return Ok(ConstraintKind::Check { condition });
         }
         let TokenKind::Key(kw) = self.kind() else { return Err(self.unexpected()) };

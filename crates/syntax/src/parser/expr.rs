@@ -52,7 +52,7 @@ fn chain_of(run: BinaryOp, expr: Expr) -> Expr {
         }
     }
     rest.reverse();
-    Expr { kind: ExprKind::Chain { first: Box::new(first), rest: rest.into() }, span }
+    Expr::new(ExprKind::Chain { first: Box::new(first), rest: rest.into() }, span)
 }
 
 impl Parser<'_> {
@@ -115,7 +115,7 @@ impl Parser<'_> {
             let operand = self.any(NOT)?;
             self.must_be_condition(&operand)?;
             let kind = ExprKind::Unary { op: UnaryOp::Not, expr: Box::new(operand) };
-            Expr { kind, span: self.span_from(start) }
+            Expr::new(kind, self.span_from(start))
         } else {
             self.prefix(least <= COMPARE)?
         };
@@ -138,7 +138,7 @@ impl Parser<'_> {
                     let count = self.any(power + 1)?;
                     self.height += 1;
                     let kind = super::builtin::shift(to_left, span, left, count);
-                    Expr { kind, span: self.span_from(start) }
+                    Expr::new(kind, self.span_from(start))
                 }
                 Infix::Compare(op) => {
                     self.must_be_value(&left)?;
@@ -148,7 +148,7 @@ impl Parser<'_> {
                 Infix::Test => {
                     self.must_be_value(&left)?;
                     let kind = self.test(left)?;
-                    Expr { kind, span: self.span_from(start) }
+                    Expr::new(kind, self.span_from(start))
                 }
             };
         }
@@ -186,7 +186,7 @@ impl Parser<'_> {
             return Err(self.too_deep());
         }
         let kind = ExprKind::Binary { op, left: Box::new(left), right: Box::new(right) };
-        Ok(Expr { kind, span: self.span_from(start) })
+        Ok(Expr::new(kind, self.span_from(start)))
     }
 
     /// `a AND b AND c ...`, kept balanced: the length of a chain adds little height.
@@ -212,7 +212,7 @@ impl Parser<'_> {
             let all = self.advance().kind == TokenKind::Key(Kw::All);
             let query = self.subquery()?;
             let kind = ExprKind::Quantified { op, all, left: Box::new(left), query };
-            return Ok(Expr { kind, span: self.span_from(start) });
+            return Ok(Expr::new(kind, self.span_from(start)));
         }
         let right = self.any(ADD)?;
         self.binary(op, left, right, start)
@@ -328,7 +328,7 @@ impl Parser<'_> {
                         self.properties()?;
                     }
                     let kind = ExprKind::Collate { expr: Box::new(expr), collation };
-                    expr = Expr { kind, span: self.span_from(start) };
+                    expr = Expr::new(kind, self.span_from(start));
                 }
                 while self.at_word("AT") && self.word_ahead(1, "TIME") && self.word_ahead(2, "ZONE")
                 {
@@ -341,7 +341,7 @@ impl Parser<'_> {
         // + and - before a value are on the level of + and - between two: `100 / -10 / 2` is `100 / -(10 / 2)`.
         let operand = self.any(if op == UnaryOp::BitNot { PREFIX } else { MUL })?;
         let kind = ExprKind::Unary { op, expr: Box::new(operand) };
-        Ok(Expr { kind, span: self.span_from(start) })
+        Ok(Expr::new(kind, self.span_from(start)))
     }
 
     fn primary(&mut self, conditions: bool) -> ParseResult<Expr> {
@@ -371,7 +371,7 @@ impl Parser<'_> {
             TokenKind::Unknown if self.at_escape() => self.escape()?,
             _ => ExprKind::Literal(self.literal()?),
         };
-        let value = Expr { kind, span: self.span_from(start) };
+        let value = Expr::new(kind, self.span_from(start));
         if self.at_sym(Sym::Dot) { self.value_methods(value, start) } else { Ok(value) }
     }
 
@@ -379,7 +379,7 @@ impl Parser<'_> {
         let start = self.at;
         if self.query_in_parens() {
             let query = self.subquery()?;
-            let expr = Expr { kind: ExprKind::Subquery(query), span: self.span_from(start) };
+            let expr = Expr::new(ExprKind::Subquery(query), self.span_from(start));
             return self.value_methods(expr, start);
         }
         self.at += 1;
@@ -422,8 +422,8 @@ impl Parser<'_> {
                 let one = ExprKind::Literal(Literal::Int(1));
                 Ok(ExprKind::Binary {
                     op: BinaryOp::Eq,
-                    left: Box::new(Expr { kind, span }),
-                    right: Box::new(Expr { kind: one, span }),
+                    left: Box::new(Expr::new(kind, span)),
+                    right: Box::new(Expr::new(one, span)),
                 })
             }
             Kw::Left | Kw::Right | Kw::Coalesce | Kw::Nullif | Kw::Identity | Kw::Update
@@ -599,10 +599,11 @@ fn balance(mut operands: Vec<Expr>, op: BinaryOp) -> Expr {
         let mut rest = operands.into_iter();
         while let Some(left) = rest.next() {
             halved.push(match rest.next() {
-                Some(right) => Expr {
-                    span: left.span.to(right.span),
-                    kind: ExprKind::Binary { op, left: Box::new(left), right: Box::new(right) },
-                },
+                Some(right) => {
+                    let span = left.span.to(right.span);
+                    let (left, right) = (Box::new(left), Box::new(right));
+                    Expr::new(ExprKind::Binary { op, left, right }, span)
+                }
                 None => left,
             });
         }

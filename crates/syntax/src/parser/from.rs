@@ -147,7 +147,7 @@ impl Parser<'_> {
             let name = self.variable()?;
             if self.at_xml_method() {
                 let kind = ExprKind::Variable(name.clone());
-                let value = Expr { kind, span: name.span };
+                let value = Expr::new(kind, name.span);
                 if let Some(rows) = self.xml_rows(value, start)? {
                     return Ok(rows);
                 }
@@ -192,7 +192,7 @@ impl Parser<'_> {
             if self.at_xml_method() {
                 let kind =
                     ExprKind::Function(Box::new(FunctionCall::new(name.clone(), args.clone())));
-                let value = Expr { kind, span: name.span };
+                let value = Expr::new(kind, name.span);
                 let start = self.at;
                 if let Some(rows) = self.xml_rows(value, start)? {
                     return Ok(rows);

@@ -75,12 +75,11 @@ impl Parser<'_> {
         }
         let inner = self.at;
         let kind = ExprKind::Literal(self.literal()?);
-        let expr = Expr { kind, span: self.span_from(inner) };
+        let expr = Expr::new(kind, self.span_from(inner));
         Ok(match sign {
-            Some(op) => Expr {
-                kind: ExprKind::Unary { op, expr: Box::new(expr) },
-                span: self.span_from(start),
-            },
+            Some(op) => {
+                Expr::new(ExprKind::Unary { op, expr: Box::new(expr) }, self.span_from(start))
+            }
             None => expr,
         })
     }

@@ -40,7 +40,7 @@ impl Parser<'_> {
         let mut name = self.ident()?;
         name.value = format!(".={}", name.value);
         name.quoted = false;
-        Ok(Expr { kind: call(name, vec![value]), span: self.span_from(start) })
+        Ok(Expr::new(call(name, vec![value]), self.span_from(start)))
     }
 
     /// `.name = value` behind a variable, at the dot: what the variable becomes, a call of the value named `.set name`.
@@ -51,7 +51,7 @@ impl Parser<'_> {
         name.quoted = false;
         self.expect_sym(Sym::Eq)?;
         let args = vec![variable, self.value()?];
-        Ok(Expr { kind: call(name, args), span: self.span_from(start) })
+        Ok(Expr::new(call(name, args), self.span_from(start)))
     }
 
     /// One method, at its dot; `mark` goes before its name.
@@ -70,7 +70,7 @@ impl Parser<'_> {
         if of_xml {
             self.declare_namespaces(args.get_mut(1));
         }
-        Ok(Expr { kind: call(name, args), span: self.span_from(start) })
+        Ok(Expr::new(call(name, args), self.span_from(start)))
     }
 
     fn method_args(&mut self) -> ParseResult<Vec<Expr>> {

@@ -336,7 +336,7 @@ impl Parser<'_> {
         if self.at_name() {
             let value = self.take_ident().value;
             let kind = ExprKind::Literal(Literal::String { value, national: false });
-            return Ok(Expr { kind, span: self.span_from(start) });
+            return Ok(Expr::new(kind, self.span_from(start)));
         }
         if self.kind() == TokenKind::SystemVariable {
             return self.value();

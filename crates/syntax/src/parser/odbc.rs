@@ -155,7 +155,7 @@ impl Parser<'_> {
                     }
                     ("BIT_LENGTH", 1) => {
                         let bytes = self.odbc_call("DATALENGTH", args, start);
-                        let left = Expr { kind: bytes, span: self.span_from(start) };
+                        let left = Expr::new(bytes, self.span_from(start));
                         let right = self.odbc_number(8, start);
                         binary(BinaryOp::Mul, left, right)
                     }
@@ -196,10 +196,10 @@ impl Parser<'_> {
             true => of("time", vec![TypeArg::Number(digits)]),
             false => of("date", Vec::new()),
         };
-        let part = self.conversion(Expr { kind: now, span }, part);
+        let part = self.conversion(Expr::new(now, span), part);
         let width = if time { 16 } else { 10 };
         let text = of("varchar", vec![TypeArg::Number(width)]);
-        Ok(self.conversion(Expr { kind: part, span }, text))
+        Ok(self.conversion(Expr::new(part, span), text))
     }
 
     fn values(&mut self) -> ParseResult<Vec<Expr>> {
@@ -219,11 +219,11 @@ impl Parser<'_> {
     fn odbc_word(&self, word: &str, start: usize) -> Expr {
         let span = self.span_from(start);
         let name = Ident { value: word.to_ascii_lowercase(), quoted: false, span };
-        Expr { kind: ExprKind::Column(ColumnRef { qualifier: Vec::new(), name }), span }
+        Expr::new(ExprKind::Column(ColumnRef { qualifier: Vec::new(), name }), span)
     }
 
     fn odbc_number(&self, number: i32, start: usize) -> Expr {
-        Expr { kind: ExprKind::Literal(Literal::Int(number)), span: self.span_from(start) }
+        Expr::new(ExprKind::Literal(Literal::Int(number)), self.span_from(start))
     }
 }
 

@@ -281,7 +281,7 @@ impl Parser<'_> {
             if self.query_in_parens() {
                 let query = self.subquery()?;
                 let kind = ExprKind::Subquery(query);
-                let count = Expr { kind, span: self.span_from(start) };
+                let count = Expr::new(kind, self.span_from(start));
                 return self.top_rest(count);
             }
             self.at += 1;
@@ -291,11 +291,11 @@ impl Parser<'_> {
             count
         } else if self.kind() == TokenKind::Variable {
             let variable = self.variable()?;
-            Expr { kind: ExprKind::Variable(variable), span: self.span_from(start) }
+            Expr::new(ExprKind::Variable(variable), self.span_from(start))
         } else if matches!(self.kind(), TokenKind::Integer | TokenKind::Decimal | TokenKind::Float)
         {
             let literal = self.literal()?;
-            Expr { kind: ExprKind::Literal(literal), span: self.span_from(start) }
+            Expr::new(ExprKind::Literal(literal), self.span_from(start))
         } else {
             return Err(self.unexpected());
         };

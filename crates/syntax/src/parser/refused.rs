@@ -42,7 +42,7 @@ impl Parser<'_> {
     /// A condition in the place of one that is not kept.
     fn no_condition(&self) -> ExprKind {
         let kind = ExprKind::Literal(Literal::Null);
-        let expr = Box::new(Expr { kind, span: self.token().span });
+        let expr = Box::new(Expr::new(kind, self.token().span));
         ExprKind::IsNull { negated: false, expr }
     }
 
@@ -71,7 +71,7 @@ impl Parser<'_> {
                 let inner = self.at;
                 let value = self.string()?;
                 let text = ExprKind::Literal(Literal::String { value, national: false });
-                let expr = Expr { kind: text, span: self.span_from(inner) };
+                let expr = Expr::new(text, self.span_from(inner));
                 let name = if word == "GUID" { "uniqueidentifier" } else { "datetime" };
                 let (args, span) = (Vec::new(), self.span_from(start));
                 let ty = TypeName { name: name.into(), schema: None, args, span };
@@ -185,9 +185,8 @@ impl Parser<'_> {
     fn bulk_rowset(&mut self, name: &Ident) -> ParseResult<Option<TableRef>> {
         let start = self.at;
         self.at += 2;
-        let text = |value: String, span| Expr {
-            kind: ExprKind::Literal(Literal::String { value, national: true }),
-            span,
+        let text = |value: String, span| {
+            Expr::new(ExprKind::Literal(Literal::String { value, national: true }), span)
         };
         let from = self.at;
         let path = self.string()?;

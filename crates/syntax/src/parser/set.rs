@@ -10,7 +10,7 @@ impl Parser<'_> {
             let variable = self.variable()?;
             if self.at_xml_method() {
                 let kind = ExprKind::Variable(variable.clone());
-                let value = Expr { kind, span: variable.span };
+                let value = Expr::new(kind, variable.span);
                 let expr = self.xml_change(value, start)?;
                 return Ok(StatementKind::SetVariable { variable, op: AssignOp::Set, expr });
             }
@@ -19,7 +19,7 @@ impl Parser<'_> {
                 && self.kind_ahead(2) == TokenKind::Symbol(Sym::Eq)
             {
                 let kind = ExprKind::Variable(variable.clone());
-                let value = Expr { kind, span: variable.span };
+                let value = Expr::new(kind, variable.span);
                 let expr = self.set_property(value, start)?;
                 return Ok(StatementKind::SetVariable { variable, op: AssignOp::Set, expr });
             }
@@ -36,7 +36,7 @@ impl Parser<'_> {
                 if !self.at_sym(Sym::Eq) {
                     let span = variable.span;
                     let kind = ExprKind::Variable(variable.clone());
-                    let expr = Expr { kind, span };
+                    let expr = Expr::new(kind, span);
                     return Ok(StatementKind::SetVariable { variable, op: AssignOp::Set, expr });
                 }
             }
@@ -193,7 +193,7 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let kind = ExprKind::Literal(Literal::String { value, national: false });
-        let value = Expr { kind, span: self.span_from(start) };
+        let value = Expr::new(kind, self.span_from(start));
         Ok(SetOption::Value { name: "FIPS_FLAGGER".into(), value })
     }
 
@@ -203,12 +203,12 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Variable => {
                 let variable = self.variable()?;
-                Ok(Expr { kind: ExprKind::Variable(variable), span: self.span_from(start) })
+                Ok(Expr::new(ExprKind::Variable(variable), self.span_from(start)))
             }
             _ if self.at_name() => {
                 let value = self.take_ident().value;
                 let kind = ExprKind::Literal(Literal::String { value, national: false });
-                Ok(Expr { kind, span: self.span_from(start) })
+                Ok(Expr::new(kind, self.span_from(start)))
             }
             _ => self.signed_literal(),
         }

@@ -43,7 +43,7 @@ impl Parser<'_> {
             TokenKind::Variable => ExprKind::Variable(self.variable()?),
             _ => ExprKind::Literal(self.literal()?),
         };
-        Ok(Expr { kind, span: self.span_from(start) })
+        Ok(Expr::new(kind, self.span_from(start)))
     }
 
     /// `GENERATED ALWAYS AS ROW START | END` and `HIDDEN` of a column; true when something was read.

@@ -33,7 +33,7 @@ impl Parser<'_> {
             return Ok(None);
         };
         let column = ColumnRef { qualifier: qualifier.to_vec(), name: name.clone() };
-        let value = Expr { kind: ExprKind::Column(column), span: name.span };
+        let value = Expr::new(ExprKind::Column(column), name.span);
         let start = self.at;
         self.xml_change(value, start).map(Some)
     }
