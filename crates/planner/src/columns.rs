@@ -1,7 +1,9 @@
 //! Columns of trees and expressions: which are read, of what type, which are constant.
 
+use std::collections::HashMap;
+
 use ir::*;
-use types::{SqlType, Value};
+use types::SqlType;
 
 use crate::fold::fold;
 use crate::lower::Needed;
@@ -52,15 +54,9 @@ pub(crate) fn column_types(rel: &Rel) -> Vec<(ColId, SqlType)> {
         Rel::Serialize { out, spec, .. } => vec![(*out, spec.ty())],
         Rel::SetOp { left, left_columns, columns, .. }
         | Rel::Recursive { anchor: left, anchor_columns: left_columns, columns, .. } => {
-            let types = column_types(left);
-            columns
-                .iter()
-                .zip(left_columns)
-                .map(|(id, l)| {
-                    let ty = types.iter().find(|(i, _)| i == l);
-                    (*id, ty.map_or(SqlType::Int, |(_, ty)| *ty))
-                })
-                .collect()
+            let types = types_of(column_types(left));
+            let of = |id| types.get(id).copied().unwrap_or(SqlType::Int);
+            columns.iter().zip(left_columns).map(|(id, left)| (*id, of(left))).collect()
         }
         _ => rel.inputs().into_iter().flat_map(column_types).collect(),
     }
@@ -69,9 +65,14 @@ pub(crate) fn column_types(rel: &Rel) -> Vec<(ColId, SqlType)> {
 /// The type of a locator's slot.
 pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(types::Len::N(900));
 
-pub(crate) fn retype(expr: &mut Expr, types: &[(ColId, SqlType)]) {
+/// Columns' types by column; of one that is there twice, the first.
+pub(crate) fn types_of(columns: Vec<(ColId, SqlType)>) -> HashMap<ColId, SqlType> {
+    columns.into_iter().rev().collect()
+}
+
+pub(crate) fn retype(expr: &mut Expr, types: &HashMap<ColId, SqlType>) {
     if let ExprKind::Col(id) = expr.kind {
-        if let Some((_, ty)) = types.iter().find(|(i, _)| *i == id) {
+        if let Some(ty) = types.get(&id) {
             expr.ty = *ty;
         }
         return;
@@ -100,7 +101,7 @@ pub(crate) fn is_free_of_rows(e: &Expr) -> bool {
 /// Columns that are the same constant wherever they are seen, replaced by it. Not below the side of
 /// an outer join that may be NULL.
 pub(crate) fn inline_constants(rel: &mut Rel) {
-    let mut known: Vec<(ColId, Expr)> = Vec::new();
+    let mut known: HashMap<ColId, Expr> = HashMap::new();
     loop {
         let before = known.len();
         collect_constants(rel, &mut known);
@@ -108,20 +109,17 @@ pub(crate) fn inline_constants(rel: &mut Rel) {
             return;
         }
         rel.walk_exprs_mut(&mut |e| {
-            e.replace_columns(&mut |id| {
-                known.iter().find(|(i, _)| *i == id).map(|(_, e)| e.clone())
-            });
+            e.replace_columns(&mut |id| known.get(&id).cloned());
             fold(e);
         });
     }
 }
 
-fn collect_constants(rel: &Rel, known: &mut Vec<(ColId, Expr)>) {
+fn collect_constants(rel: &Rel, known: &mut HashMap<ColId, Expr>) {
     if let Rel::Project { exprs, .. } = rel {
         for (id, e) in exprs {
-            let constant = matches!(e.kind, ExprKind::Const(Value::Null) | ExprKind::Const(_));
-            if constant && !known.iter().any(|(i, _)| i == id) {
-                known.push((*id, e.clone()));
+            if matches!(e.kind, ExprKind::Const(_)) {
+                known.entry(*id).or_insert_with(|| e.clone());
             }
         }
     }

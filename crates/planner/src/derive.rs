@@ -14,10 +14,11 @@ use ir::*;
 
 use crate::columns::is_movable;
 use crate::fold::{all_of, conjuncts};
-use crate::lower::Needed;
+use crate::parts::Parts;
 use crate::subtree;
 
-/// An OR of more branches is left as it is, and so are more predicates than this: what is derived is looked for among all.
+/// An OR of more branches is left as it is, and so is one whose branches ask for more than this together, and more
+/// predicates than this: what is derived is looked for among all, and no more than this is.
 const BRANCHES_MAX: usize = 64;
 const PREDICATES_MAX: usize = 256;
 
@@ -44,20 +45,41 @@ fn branches(pred: &Expr) -> Option<Vec<Vec<Expr>>> {
     }
     let mut open = vec![pred];
     let mut all = Vec::new();
+    let mut asked = 0;
     while let Some(e) = open.pop() {
         match &e.kind {
             ExprKind::Or(left, right) => open.extend([&**right, &**left]),
-            _ => {
-                let mut branch = Vec::new();
-                conjuncts(e.clone(), &mut branch);
-                all.push(branch);
-            }
+            _ => all.push(e),
         }
         if all.len() + open.len() > BRANCHES_MAX {
             return None;
         }
     }
-    Some(all)
+    for branch in &all {
+        asked += conjuncts_up_to(branch, PREDICATES_MAX - asked)?;
+    }
+    let branch = |e: &&Expr| {
+        let mut branch = Vec::new();
+        conjuncts((*e).clone(), &mut branch);
+        branch
+    };
+    Some(all.iter().map(branch).collect())
+}
+
+/// How many an AND has; None where it has more than so many.
+fn conjuncts_up_to(pred: &Expr, most: usize) -> Option<usize> {
+    let mut open = vec![pred];
+    let mut count = 0;
+    while let Some(e) = open.pop() {
+        match &e.kind {
+            ExprKind::And(left, right) => open.extend([&**right, &**left]),
+            _ => count += 1,
+        }
+        if count + open.len() > most {
+            return None;
+        }
+    }
+    Some(count)
 }
 
 fn any_of(branches: Vec<Vec<Expr>>) -> Option<Expr> {
@@ -90,13 +112,14 @@ fn common(pred: &Expr) -> Option<(Vec<Expr>, Option<Expr>)> {
 
 /// Adds to `preds` what they and the conditions of the joins imply of single parts of an inner join. `given`: all that
 /// holds of the joined rows besides.
-pub(crate) fn derived(parts: &[Needed], given: &[Expr], preds: &mut Vec<Expr>) {
-    if parts.len() < 2 || preds.len() + given.len() > PREDICATES_MAX {
+pub(crate) fn derived(parts: &Parts, given: &[Expr], preds: &mut Vec<Expr>) {
+    if parts.count() < 2 || preds.len() + given.len() > PREDICATES_MAX {
         return;
     }
     let mut new: Vec<Expr> = Vec::new();
     let mut add = |e: Expr| {
-        if !preds.contains(&e) && !given.contains(&e) && !new.contains(&e) {
+        let room = new.len() < PREDICATES_MAX;
+        if room && !preds.contains(&e) && !given.contains(&e) && !new.contains(&e) {
             new.push(e);
         }
     };
@@ -107,23 +130,16 @@ pub(crate) fn derived(parts: &[Needed], given: &[Expr], preds: &mut Vec<Expr>) {
     preds.append(&mut new);
 }
 
-/// Columns that are some part's.
-fn read(e: &Expr, parts: &[Needed]) -> Vec<usize> {
-    let mut ids = Vec::new();
-    e.columns(&mut ids);
-    (0..parts.len()).filter(|part| ids.iter().any(|id| parts[*part].contains(id))).collect()
-}
-
 /// What an OR over several parts says of each that all of its branches speak of.
-fn of_each_part(pred: &Expr, parts: &[Needed], add: &mut impl FnMut(Expr)) {
+fn of_each_part(pred: &Expr, parts: &Parts, add: &mut impl FnMut(Expr)) {
     let Some(branches) = branches(pred) else { return };
-    let of = read(pred, parts);
+    let of = parts.read(pred);
     if of.len() < 2 || !is_movable(pred) {
         return;
     }
     for part in of {
         let own = |branch: &Vec<Expr>| -> Vec<Expr> {
-            branch.iter().filter(|e| read(e, parts) == [part]).cloned().collect()
+            branch.iter().filter(|e| parts.read(e) == [part]).cloned().collect()
         };
         let own: Vec<Vec<Expr>> = branches.iter().map(own).collect();
         if own.iter().all(|branch| !branch.is_empty())
@@ -135,7 +151,7 @@ fn of_each_part(pred: &Expr, parts: &[Needed], add: &mut impl FnMut(Expr)) {
 }
 
 /// What a column is compared with, its equals are too.
-fn of_equal_columns(parts: &[Needed], preds: &[Expr], given: &[Expr], add: &mut impl FnMut(Expr)) {
+fn of_equal_columns(parts: &Parts, preds: &[Expr], given: &[Expr], add: &mut impl FnMut(Expr)) {
     let mut classes: Vec<Vec<(ColId, &Expr)>> = Vec::new();
     for pred in preds.iter().chain(given) {
         let ExprKind::Compare { op: CompareOp::Eq, left, right } = &pred.kind else { continue };
@@ -164,9 +180,9 @@ fn of_equal_columns(parts: &[Needed], preds: &[Expr], given: &[Expr], add: &mut 
         else {
             continue;
         };
-        let part_of = |id: &ColId| parts.iter().position(|part| part.contains(id));
         for (other, column) in class {
-            if *other == id || part_of(other) == part_of(&id) || part_of(other).is_none() {
+            let (part, own) = (parts.of(*other), parts.of(id));
+            if *other == id || part == own || part.is_none() {
                 continue;
             }
             let mut pred = pred.clone();
@@ -198,6 +214,7 @@ fn bounded(pred: &Expr) -> Option<ColId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lower::Needed;
     use types::SqlType;
 
     fn col(id: u32) -> Expr {
@@ -234,7 +251,7 @@ mod tests {
 
     #[test]
     fn an_or_over_two_tables_says_something_of_each() {
-        let parts = [Needed::from([ColId(1)]), Needed::from([ColId(2)])];
+        let parts = Parts::new(&[Needed::from([ColId(1)]), Needed::from([ColId(2)])]);
         let both = Expr::or(Expr::and(is(1, 1), is(2, 2)), Expr::and(is(1, 3), is(2, 4)));
         let mut preds = vec![both.clone()];
         derived(&parts, &[], &mut preds);
@@ -251,9 +268,27 @@ mod tests {
 
     #[test]
     fn equals_of_a_column_have_its_bounds() {
-        let parts = [Needed::from([ColId(1)]), Needed::from([ColId(2)]), Needed::from([ColId(3)])];
+        let parts = Parts::new(&[1, 2, 3].map(|id| Needed::from([ColId(id)])));
         let mut preds = vec![equal(1, 2), is(2, 7)];
         derived(&parts, &[equal(2, 3)], &mut preds);
         assert_eq!(preds[2..], [is(1, 7), is(3, 7)]);
+    }
+
+    #[test]
+    fn what_is_derived_is_bounded() {
+        // So many equal columns with so many bounds would imply their product.
+        let columns = 1..=100;
+        let parts =
+            Parts::new(&columns.clone().map(|id| Needed::from([ColId(id)])).collect::<Vec<_>>());
+        let given: Vec<Expr> = columns.clone().skip(1).map(|id| equal(1, id)).collect();
+        let mut preds: Vec<Expr> = (0..100).map(|n| is(1, n)).collect();
+        derived(&parts, &given, &mut preds);
+        assert_eq!(preds.len(), 100 + PREDICATES_MAX);
+        // Branches that ask for many things are not compared with each other.
+        let many = |from: i32| Expr::all((from..from + 1_000).map(|n| is(1, n)).collect()).unwrap();
+        let pred = Expr::or(many(0), many(500));
+        let mut out = Vec::new();
+        factored(pred.clone(), &mut out);
+        assert_eq!(out, [pred]);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn fold(expr: &mut Expr) {
         query.rel.walk_exprs_mut(&mut fold);
     }
     expr.for_each_child_mut(&mut fold);
-    if joined(expr) {
+    if joined(expr) || chosen(expr) {
         return;
     }
     if let Some(mut new) = simpler(expr) {
@@ -41,6 +41,39 @@ fn joined(expr: &mut Expr) -> bool {
         _ => return true,
     };
     *expr = kept;
+    true
+}
+
+/// CASE: branches that can never be chosen go; one that always is ends the list. What stays is taken as it is, for it may
+/// be long and nested.
+fn chosen(expr: &mut Expr) -> bool {
+    let ExprKind::Case { branches, otherwise } = &mut expr.kind else { return false };
+    if branches.iter().all(|(when, _)| truth(when).is_none()) {
+        return true;
+    }
+    let mut kept = Vec::with_capacity(branches.len());
+    for (when, then) in std::mem::take(branches) {
+        match truth(&when) {
+            Some(Some(true)) => {
+                *otherwise = Some(Box::new(then));
+                break;
+            }
+            Some(_) => {}
+            None => kept.push((when, then)),
+        }
+    }
+    if !kept.is_empty() {
+        *branches = kept;
+        return true;
+    }
+    let mut last = match otherwise.take() {
+        Some(last) => *last,
+        None => Expr::constant(Value::Null, expr.ty),
+    };
+    if matches!(last.kind, ExprKind::Const(_)) {
+        last.ty = expr.ty;
+    }
+    *expr = last;
     true
 }
 
@@ -115,28 +148,6 @@ fn simpler(expr: &Expr) -> Option<Expr> {
             None => None,
         },
         ExprKind::Cast { input, mode, style } => fold_cast(input, *mode, *style, expr.ty),
-        ExprKind::Case { branches, otherwise } => {
-            // Branches that can never be chosen go; one that always is ends the list.
-            let mut kept = Vec::with_capacity(branches.len());
-            let mut last = otherwise.as_deref().cloned();
-            for (when, then) in branches {
-                match truth(when) {
-                    Some(Some(true)) => {
-                        last = Some(then.clone());
-                        break;
-                    }
-                    Some(_) => {}
-                    None => kept.push((when.clone(), then.clone())),
-                }
-            }
-            if kept.is_empty() {
-                return Some(last.unwrap_or_else(|| Expr::constant(Value::Null, expr.ty)));
-            }
-            (kept.len() < branches.len()).then(|| {
-                let kind = ExprKind::Case { branches: kept, otherwise: last.map(Box::new) };
-                Expr::new(kind, expr.ty, expr.nullable)
-            })
-        }
         ExprKind::In { input, list, negated } => {
             let needle = constant(input)?;
             let mut found = Some(false);

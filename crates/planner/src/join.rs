@@ -42,16 +42,24 @@ impl Lowering {
         needed = with_exprs(&needed, asking.iter());
         let (mut rel, sizes) = connected(self, rel, &mut preds);
         let mut steps = Vec::new();
+        // Columns of what is left of the chain: each step takes its right side's away.
+        let mut there: Needed = rel.columns().into_iter().collect();
         loop {
             match rel {
                 Rel::Join { kind, left, right, on } => {
+                    self.breath.goes_on_by(REL_STEPS);
                     // RIGHT is LEFT seen from the other side: columns go by id, so nothing else
                     // changes.
                     let (kind, left, right) = match kind {
                         JoinKind::Right => (JoinKind::Left, right, left),
                         kind => (kind, left, right),
                     };
-                    let (step, to_left) = distribute(kind, &left, *right, on, preds, &needed);
+                    let own: Needed = right.columns().into_iter().collect();
+                    own.iter().for_each(|id| {
+                        there.remove(id);
+                    });
+                    let sides = (&there, &own);
+                    let (step, to_left) = distribute(kind, sides, *right, on, preds, &needed);
                     needed = step.wanted.clone();
                     steps.push(step);
                     preds = to_left;
@@ -513,14 +521,12 @@ pub(crate) fn combine(
 /// Gives each predicate its place: the left side (returned), the right, the join, or above it.
 fn distribute(
     kind: JoinKind,
-    left: &Rel,
+    (left_cols, right_cols): (&Needed, &Needed),
     right: Rel,
     on: Option<Expr>,
     preds: Vec<Expr>,
     needed: &Needed,
 ) -> (Step, Vec<Expr>) {
-    let left_cols: Needed = left.columns().into_iter().collect();
-    let right_cols: Needed = right.columns().into_iter().collect();
     let mut conditions = Vec::new();
     if let Some(on) = on {
         factored(on, &mut conditions);
@@ -528,7 +534,7 @@ fn distribute(
     conditions.iter_mut().for_each(fold);
     // A predicate that no row of NULLs passes makes an outer join an inner one.
     let kind = match kind {
-        JoinKind::Left if preds.iter().any(|p| rejects_nulls(p, &right_cols)) => JoinKind::Inner,
+        JoinKind::Left if preds.iter().any(|p| rejects_nulls(p, right_cols)) => JoinKind::Inner,
         kind => kind,
     };
     let (mut to_left, mut to_right, mut above) = (Vec::new(), Vec::new(), Vec::new());
@@ -536,7 +542,7 @@ fn distribute(
         JoinKind::Inner | JoinKind::Cross => {
             let mut both = Vec::new();
             for p in conditions.into_iter().chain(preds) {
-                match side(&p, &left_cols, &right_cols) {
+                match side(&p, left_cols, right_cols) {
                     Side::Left | Side::Neither => to_left.push(p),
                     Side::Right => to_right.push(p),
                     // A subquery over both sides is asked of joined rows.
@@ -549,14 +555,14 @@ fn distribute(
         JoinKind::Left => {
             let mut kept = Vec::new();
             for p in conditions {
-                match side(&p, &left_cols, &right_cols) {
+                match side(&p, left_cols, right_cols) {
                     Side::Right => to_right.push(p),
                     _ => kept.push(p),
                 }
             }
             conditions = kept;
             for p in preds {
-                match side(&p, &left_cols, &right_cols) {
+                match side(&p, left_cols, right_cols) {
                     Side::Left | Side::Neither => to_left.push(p),
                     _ => above.push(p),
                 }

@@ -4,7 +4,7 @@
 //! as they go) and the columns somebody above still needs; coming up each operator says which column
 //! lies in which slot and in what order its rows arrive.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ir::*;
 use runtime::task::{Breath, Many};
@@ -16,6 +16,7 @@ use crate::derive::factored;
 use crate::estimate::Facts;
 use crate::fold::{all_of, fold, truth};
 use crate::plan::*;
+use crate::slots::Slots;
 
 /// Columns somebody needs.
 pub(crate) type Needed = HashSet<ColId>;
@@ -66,7 +67,7 @@ pub(crate) struct Lowering {
 }
 
 /// What a relation counts for: some microseconds.
-const REL_STEPS: usize = 256;
+pub(crate) const REL_STEPS: usize = 256;
 
 /// Rows assumed in a table, for want of statistics.
 pub(crate) const TABLE_ROWS: f64 = 100_000.0;
@@ -159,14 +160,16 @@ impl Lowering {
     /// An expression over a row of `cols`: columns become slots, outer ones parameters, subqueries
     /// plans.
     pub fn expr(&mut self, mut expr: Expr, cols: &[ColId]) -> Expr {
-        self.expr_in(&mut expr, cols);
+        self.expr_in(&mut expr, &mut Slots::new(cols));
         expr
     }
 
-    fn expr_in(&mut self, expr: &mut Expr, cols: &[ColId]) {
+    fn expr_in(&mut self, expr: &mut Expr, cols: &mut Slots<'_>) {
+        // To the end, as in `rel`.
+        self.breath.goes_on();
         match &mut expr.kind {
             ExprKind::Col(id) => {
-                expr.kind = match cols.iter().position(|c| c == id) {
+                expr.kind = match cols.of(*id) {
                     Some(slot) => ExprKind::Slot(slot as u32),
                     None => ExprKind::Param(self.param(*id, expr.ty)),
                 };
@@ -187,7 +190,8 @@ impl Lowering {
                 {
                     self.expr_in(needle, cols);
                 }
-                let plan = self.subplan(query, matches!(kind, SubqueryKind::Exists), cols);
+                let exists = matches!(kind, SubqueryKind::Exists);
+                let plan = self.subplan(query, exists, cols.cols());
                 expr.kind = ExprKind::SubPlan { kind, plan };
             }
             _ => expr.for_each_child_mut(&mut |child| self.expr_in(child, cols)),
@@ -261,16 +265,12 @@ impl Lowering {
         if input.cols == cols || cols.is_empty() {
             return input;
         }
+        let mut slots = Slots::new(&input.cols);
         let exprs: Vec<Expr> = cols
             .iter()
-            .map(|id| {
-                let slot = input.cols.iter().position(|c| c == id);
-                match slot {
-                    Some(slot) => {
-                        Expr::new(ExprKind::Slot(slot as u32), input.node.types[slot], true)
-                    }
-                    None => stdx::fatal!("planner: column {id:?} was pruned though needed"),
-                }
+            .map(|id| match slots.of(*id) {
+                Some(slot) => Expr::new(ExprKind::Slot(slot as u32), input.node.types[slot], true),
+                None => stdx::fatal!("planner: column {id:?} was pruned though needed"),
             })
             .collect();
         let types = exprs.iter().map(|e| e.ty).collect();
@@ -351,16 +351,21 @@ impl Lowering {
         // A predicate moves below when what it reads can be computed there just as well.
         let mut above = Vec::new();
         let mut below_preds = Vec::new();
+        let made: HashMap<ColId, &Expr> = match preds.is_empty() {
+            true => HashMap::new(),
+            false => exprs.iter().rev().map(|(id, e)| (*id, e)).collect(),
+        };
         for mut pred in preds {
+            self.breath.goes_on_by(16);
             let movable = {
                 let mut ids = Vec::new();
                 pred.columns(&mut ids);
-                exprs.iter().filter(|(id, _)| ids.contains(id)).all(|(_, e)| is_movable(e))
+                ids.sort_unstable();
+                ids.dedup();
+                ids.iter().filter_map(|id| made.get(id)).all(|e| is_movable(e))
             };
             if movable {
-                pred.replace_columns(&mut |id| {
-                    exprs.iter().find(|(i, _)| *i == id).map(|(_, e)| e.clone())
-                });
+                pred.replace_columns(&mut |id| made.get(&id).map(|e| (*e).clone()));
                 below_preds.push(pred);
             } else {
                 above.push(pred);
@@ -370,22 +375,31 @@ impl Lowering {
         exprs.retain(|(id, _)| wanted.contains(id));
         let below = with_exprs(&Needed::new(), exprs.iter().map(|(_, e)| e));
         let input = self.rel(input, below_preds, &below);
+        let mut slots = Slots::new(&input.cols);
         let passes =
-            exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id) && input.cols.contains(id));
+            exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id) && slots.of(*id).is_some());
         if passes {
             return self.filter(input, above);
         }
         let cols: Vec<ColId> = exprs.iter().map(|(id, _)| *id).collect();
         // The order survives as far as its columns do (under whichever id).
-        let renamed = |id: &ColId| {
-            exprs.iter().find(|(_, e)| e.kind == ExprKind::Col(*id)).map(|(new, _)| *new)
-        };
+        let mut names: HashMap<ColId, ColId> = HashMap::new();
+        for (new, e) in &exprs {
+            if let ExprKind::Col(old) = e.kind {
+                names.entry(old).or_insert(*new);
+            }
+        }
+        let renamed = |id: &ColId| names.get(id).copied();
         let order: Vec<(ColId, bool)> =
             input.order.iter().map_while(|(id, desc)| renamed(id).map(|n| (n, *desc))).collect();
         let mut fixed: Needed = input.fixed.iter().filter_map(renamed).collect();
         fixed.extend(exprs.iter().filter(|(_, e)| e.is_constant()).map(|(id, _)| *id));
         let types = exprs.iter().map(|(_, e)| e.ty).collect();
-        let bound: Vec<Expr> = exprs.into_iter().map(|(_, e)| self.expr(e, &input.cols)).collect();
+        let bound = exprs.into_iter().map(|(_, mut e)| {
+            self.expr_in(&mut e, &mut slots);
+            e
+        });
+        let bound: Vec<Expr> = bound.collect();
         let rows = input.node.rows;
         let op = Op::Project { input: Box::new(input.node), exprs: bound };
         let lowered = Lowered { node: Node { op, types, rows }, cols, order, fixed };
@@ -399,15 +413,12 @@ impl Lowering {
         mut keys: Vec<SortKey>,
         top: Option<Expr>,
     ) -> Lowered {
-        let mut seen: Vec<ColId> = Vec::new();
+        let mut seen = Needed::new();
         keys.retain_mut(|k| {
             fold(&mut k.expr);
             match k.expr.kind {
-                ExprKind::Col(id) if input.fixed.contains(&id) || seen.contains(&id) => false,
-                ExprKind::Col(id) => {
-                    seen.push(id);
-                    true
-                }
+                ExprKind::Col(id) if input.fixed.contains(&id) => false,
+                ExprKind::Col(id) => seen.insert(id),
                 _ => !is_free_of_rows(&k.expr),
             }
         });
@@ -489,17 +500,22 @@ impl Lowering {
     ) -> Lowered {
         let side = |l: &mut Lowering, rel: Rel, own: &[ColId]| {
             let mut below = Vec::with_capacity(preds.len());
+            let mut slots = Slots::new(&columns);
             for pred in &preds {
+                l.breath.goes_on_by(16);
                 let mut pred = pred.clone();
                 pred.replace_columns(&mut |id| {
-                    let at = columns.iter().position(|c| *c == id)?;
+                    let at = slots.of(id)?;
                     Some(Expr::col(own[at], SqlType::Int, true))
                 });
                 below.push(pred);
             }
             // Types of the replaced columns: those of the side itself, filled in by slot later; a
             // predicate keeps its own typed structure, so only the column nodes need them.
-            let types = column_types(&rel);
+            let types = match below.is_empty() {
+                true => HashMap::new(),
+                false => types_of(column_types(&rel)),
+            };
             for pred in &mut below {
                 retype(pred, &types);
             }
@@ -574,6 +590,7 @@ pub(crate) fn plain(node: Node, cols: Vec<ColId>) -> Lowered {
 
 /// What the inner plan of a boundary needs, over the outer row.
 pub(crate) fn binds(boundary: &Boundary, cols: &[ColId]) -> Vec<(ParamId, Expr)> {
+    let mut slots = Slots::new(cols);
     boundary
         .params
         .iter()
@@ -581,7 +598,7 @@ pub(crate) fn binds(boundary: &Boundary, cols: &[ColId]) -> Vec<(ParamId, Expr)>
             let kind = match c.passed {
                 Some(outer) => ExprKind::Param(outer),
                 None => {
-                    let slot = cols.iter().position(|id| *id == c.col);
+                    let slot = slots.of(c.col);
                     ExprKind::Slot(slot.expect("a boundary's own column") as u32)
                 }
             };
@@ -592,12 +609,9 @@ pub(crate) fn binds(boundary: &Boundary, cols: &[ColId]) -> Vec<(ParamId, Expr)>
 
 /// No rows, but the right columns.
 fn empty(rel: &Rel, needed: &Needed) -> Lowered {
-    let types = column_types(rel);
+    let types = types_of(column_types(rel));
     let cols: Vec<ColId> = rel.columns().into_iter().filter(|c| needed.contains(c)).collect();
-    let types = cols
-        .iter()
-        .map(|c| types.iter().find(|(id, _)| id == c).map_or(SqlType::Int, |(_, ty)| *ty))
-        .collect();
+    let types = cols.iter().map(|c| types.get(c).copied().unwrap_or(SqlType::Int)).collect();
     plain(Node { op: Op::Empty, types, rows: 0.0 }, cols)
 }
 

@@ -8,8 +8,9 @@ use ir::*;
 use crate::derive::{derived, factored};
 use crate::fold::fold;
 use crate::lower::{Lowering, Needed};
+use crate::parts::Parts;
 
-/// Longest list that is reordered, so that the search (cubic at worst) stays short.
+/// Longest list that is reordered, so that the search (quadratic) stays short.
 const TABLES_MAX: usize = 256;
 
 /// Adds what the predicates imply of single parts of an inner join.
@@ -22,7 +23,7 @@ pub(crate) fn derive(rel: &Rel, preds: &mut Vec<Expr>) {
     collect_conditions(rel, &mut given);
     given.iter_mut().for_each(fold);
     collect_columns(rel, &mut parts);
-    derived(&parts, &given, preds);
+    derived(&Parts::new(&parts), &given, preds);
 }
 
 /// The same join with its inner parts in a better order, if there is one, and the rows expected after each of them where
@@ -62,7 +63,7 @@ pub(crate) fn connected(
         }
         Some(order) => (order.parts, Some(order.sizes)),
         None => {
-            let links = Links::new(&parts, &conditions);
+            let links = Links::new(&Parts::new(&parts), &conditions);
             let products = links.products(&written);
             if products == 0 {
                 return (rel, None);
@@ -90,65 +91,92 @@ pub(crate) fn connected(
 
 /// Which parts share a predicate, and which have one of their own.
 struct Links {
-    parts: usize,
     /// The parts that each equality reads, two or more.
     equalities: Vec<Vec<usize>>,
+    /// Of each part: the equalities that read it.
+    of: Vec<Vec<usize>>,
     /// How many predicates a part has for itself.
     own: Vec<usize>,
 }
 
 impl Links {
-    fn new(parts: &[Needed], conditions: &[Expr]) -> Links {
-        let mut links =
-            Links { parts: parts.len(), equalities: Vec::new(), own: vec![0; parts.len()] };
+    fn new(parts: &Parts, conditions: &[Expr]) -> Links {
+        let (of, own) = (vec![Vec::new(); parts.count()], vec![0; parts.count()]);
+        let mut links = Links { equalities: Vec::new(), of, own };
         for condition in conditions {
-            let mut ids = Vec::new();
-            condition.columns(&mut ids);
-            let read: Vec<usize> =
-                (0..parts.len()).filter(|i| ids.iter().any(|id| parts[*i].contains(id))).collect();
+            let read = parts.read(condition);
             let equality = matches!(&condition.kind, ExprKind::Compare { op: CompareOp::Eq, .. });
             match read[..] {
                 [one] => links.own[one] += 1,
-                [_, _, ..] if equality => links.equalities.push(read),
+                [_, _, ..] if equality => {
+                    read.iter().for_each(|part| links.of[*part].push(links.equalities.len()));
+                    links.equalities.push(read);
+                }
                 _ => {}
             }
         }
         links
     }
 
-    /// An equality joins `part` to what is already joined.
-    fn joins(&self, part: usize, joined: &[bool]) -> bool {
-        self.equalities.iter().any(|read| {
-            read.contains(&part) && read.iter().all(|other| *other == part || joined[*other])
-        })
-    }
-
     /// Steps of this order that join by no equality.
     fn products(&self, order: &[usize]) -> usize {
-        let mut joined = vec![false; self.parts];
+        let mut meeting = Meeting::of(self);
         let mut products = 0;
         for (at, part) in order.iter().enumerate() {
-            products += usize::from(at > 0 && !self.joins(*part, &joined));
-            joined[*part] = true;
+            products += usize::from(at > 0 && !meeting.linked[*part]);
+            meeting.join(*part);
         }
         products
     }
 
     /// Next is always a part that an equality joins, those with predicates of their own first, else as written.
     fn greedy(&self) -> Vec<usize> {
-        let mut joined = vec![false; self.parts];
-        let mut order = Vec::with_capacity(self.parts);
-        while order.len() < self.parts {
-            let next = (0..self.parts)
-                .filter(|part| !joined[*part])
+        let mut meeting = Meeting::of(self);
+        let mut order = Vec::with_capacity(self.own.len());
+        while order.len() < self.own.len() {
+            let next = (0..self.own.len())
+                .filter(|part| !meeting.joined[*part])
                 .max_by_key(|part| {
-                    (self.joins(*part, &joined), self.own[*part], std::cmp::Reverse(*part))
+                    (meeting.linked[*part], self.own[*part], std::cmp::Reverse(*part))
                 })
                 .expect("some part is left");
-            joined[next] = true;
+            meeting.join(next);
             order.push(next);
         }
         order
+    }
+}
+
+/// Parts that are joined one after the other.
+struct Meeting<'l> {
+    links: &'l Links,
+    joined: Vec<bool>,
+    /// An equality joins the part to what is already joined.
+    linked: Vec<bool>,
+    /// Of each equality: how many parts that it reads are not joined.
+    missing: Vec<usize>,
+}
+
+impl Meeting<'_> {
+    fn of(links: &Links) -> Meeting<'_> {
+        let parts = links.own.len();
+        Meeting {
+            links,
+            joined: vec![false; parts],
+            linked: vec![false; parts],
+            missing: links.equalities.iter().map(Vec::len).collect(),
+        }
+    }
+
+    fn join(&mut self, part: usize) {
+        self.joined[part] = true;
+        for equality in &self.links.of[part] {
+            self.missing[*equality] -= 1;
+            if self.missing[*equality] == 1 {
+                let read = self.links.equalities[*equality].iter();
+                read.filter(|part| !self.joined[**part]).for_each(|part| self.linked[*part] = true);
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use ir::*;
 use crate::cost;
 use crate::fold::{conjuncts, fold};
 use crate::lower::*;
+use crate::parts::Parts;
 
 /// Parts of which all orders are tried: 2^n sets, n steps each.
 const ALL_ORDERS_MAX: usize = 8;
@@ -64,13 +65,11 @@ impl Lowering {
         }
         let columns: Vec<Needed> =
             parts.iter().map(|rel| rel.columns().into_iter().collect()).collect();
+        let columns = Parts::new(&columns);
         let mut own: Vec<Vec<Expr>> = vec![Vec::new(); parts.len()];
         let mut links = Vec::new();
         for condition in conditions {
-            let mut ids = Vec::new();
-            condition.columns(&mut ids);
-            let reads = |i: &usize| ids.iter().any(|id| columns[*i].contains(id));
-            let read: Vec<usize> = (0..parts.len()).filter(reads).collect();
+            let read = columns.read(condition);
             match read[..] {
                 [] => {}
                 [one] => own[one].push(condition.clone()),
