@@ -129,6 +129,8 @@ pub(crate) struct Binder<'a> {
     /// Levels of expressions and queries open now, common table expressions unfolded.
     depth: usize,
     pub breath: runtime::task::Breath,
+    /// Steps of looking for names since the breath counted last.
+    pub looked: Cell<usize>,
     /// Common table expressions unfolded so far.
     pub unfolded: usize,
     /// The view or inline function whose query is being bound, where it stands for its rows.
@@ -213,6 +215,7 @@ impl<'a> Binder<'a> {
             subqueries: 0,
             depth: 0,
             breath: runtime::task::Breath::new(),
+            looked: Cell::new(0),
             unfolded: 0,
             through: None,
             auto_tables: Vec::new(),
@@ -257,7 +260,7 @@ impl<'a> Binder<'a> {
                  deep nesting in your query, and try to simplify it.",
             ));
         }
-        self.breath.steps(16)?;
+        self.breath.steps(16 + self.looked.take())?;
         self.depth += levels;
         let result = f(self);
         self.depth -= levels;
@@ -420,17 +423,20 @@ impl<'a> Binder<'a> {
         for scope in self.scopes.iter().rev().filter(|_| !far) {
             let mut hits = Vec::new();
             let mut named = false;
+            let mut looked = scope.tables.len();
             for table in &scope.tables {
                 if !matches_qualifier(table, &c.qualifier) {
                     continue;
                 }
                 named = true;
+                looked += table.columns.len();
                 hits.extend(table.columns.iter().filter(|k| {
                     k.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
                         || (k.identity.is_some()
                             && (c.name.is("$identity") || c.name.is("identitycol")))
                 }));
             }
+            self.looked.set(self.looked.get() + looked);
             match hits.len() {
                 1 => return Ok(hits[0].clone()),
                 0 if named && !c.qualifier.is_empty() => {

@@ -228,8 +228,9 @@ impl Binder<'_> {
         self.computed(table, known, parts)?;
         let columns = row_columns(known, &parts.columns);
         let columns: Vec<_> = columns.iter().map(|(n, t, null)| (&**n, *t, *null)).collect();
+        let mut row = vec![crate::rules::row_of(table, &columns)];
         for (check, condition) in &parts.checks {
-            let bound = self.over_row(table, &columns, |b| b.condition(condition))?;
+            let bound = self.over(&mut row, |b| b.condition(condition))?;
             self.check_kept(table, known, parts, &bound)?;
             self.check_column(table, check, &columns, &bound)?;
         }

@@ -176,9 +176,9 @@ impl Binder<'_> {
         self.check_operand(right)?;
         let mut left = self.table_ref(left)?;
         if matches!(kind, ast::JoinKind::CrossApply | ast::JoinKind::OuterApply) {
-            self.scopes.push(Scope { tables: left.tables.clone(), place: Place::Applied });
-            let right = self.table_ref(right);
-            self.scopes.pop();
+            let tables = std::mem::take(&mut left.tables);
+            let (right, tables) = self.seeing(tables, Place::Applied, |b| b.table_ref(right));
+            left.tables = tables;
             let mut right = right?;
             self.check_names(&left.tables, &right.tables)?;
             let outer = kind == ast::JoinKind::OuterApply;
@@ -202,11 +202,13 @@ impl Binder<'_> {
         let on = match on {
             None => None,
             Some(on) => {
-                let mut tables = left.tables.clone();
-                tables.extend(right.tables.iter().cloned());
-                self.scopes.push(Scope { tables, place: Place::On });
-                let bound = self.in_clause(Clause::On, |b| b.condition(on));
-                self.scopes.pop();
+                let mut tables = std::mem::take(&mut left.tables);
+                let of_left = tables.len();
+                tables.append(&mut right.tables);
+                let (bound, mut tables) = self
+                    .seeing(tables, Place::On, |b| b.in_clause(Clause::On, |b| b.condition(on)));
+                right.tables = tables.split_off(of_left);
+                left.tables = tables;
                 Some(bound?)
             }
         };
@@ -222,6 +224,19 @@ impl Binder<'_> {
             make_nullable(&mut left.tables);
         }
         self.join_sources(left, right, join_kind, on)
+    }
+
+    /// Binds with some tables in sight, and gives them back: a chain of joins sees all before it at each step.
+    fn seeing<T>(
+        &mut self,
+        tables: Vec<ScopeTable>,
+        place: Place,
+        f: impl FnOnce(&mut Self) -> T,
+    ) -> (T, Vec<ScopeTable>) {
+        self.scopes.push(Scope { tables, place });
+        let made = f(self);
+        let tables = self.scopes.pop().map(|scope| scope.tables).unwrap_or_default();
+        (made, tables)
     }
 
     /// A table or view FOR SYSTEM_TIME; 13544.

@@ -135,7 +135,8 @@ impl Binder<'_> {
     }
 
     /// 8156.
-    fn no_second(&self, scope: &ScopeTable, name: &str, line: u32) -> Result<()> {
+    fn no_second(&mut self, scope: &ScopeTable, name: &str, line: u32) -> Result<()> {
+        self.breath.steps(1 + scope.columns.len())?;
         let known =
             |c: &ScopeColumn| c.name.as_deref().is_some_and(|n| catalog::same_name(n, name));
         if !scope.columns.iter().any(known) {

@@ -49,11 +49,13 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
     let mut binder = Binder::new(&names, &frame, 1);
     binder.note_row(table);
     let columns = table.columns.iter().map(|c| (&*c.name, c.ty, c.nullable)).collect::<Vec<_>>();
+    // One row for all of them: a wide table may have a rule for each column.
+    let mut row = vec![row_of(&table.name, &columns)];
     let mut rules = TableRules::default();
     for (ordinal, column) in table.columns.iter().enumerate() {
         if let Some(computed) = column.computed.as_ref().filter(|c| !c.volatile) {
             let parsed = parsed(&computed.text, syntax::parse_expression)?;
-            let value = binder.over_row(&table.name, &columns, |b| b.expr(&parsed))?;
+            let value = binder.over(&mut row, |b| b.expr(&parsed))?;
             let value = binder.store(value, column.ty, column.collation, ordinal)?;
             // Whoever reads the column takes it that its texts go by its collation.
             let value = match column.ty.is_character() && column.collation != Collation::default() {
@@ -68,12 +70,12 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
     for (ordinal, column) in table.columns.iter().enumerate() {
         let Some(rule) = &column.rule else { continue };
         let value = Expr::col(ColId(ordinal as u32), column.ty, true);
-        let bound = binder.over_row(&table.name, &columns, |b| b.rule_over(rule, value))?;
+        let bound = binder.over(&mut row, |b| b.rule_over(rule, value))?;
         rules.bound.push((ordinal, over_slots(bound)));
     }
     for check in &table.checks {
         let parsed = parsed(&check.text, syntax::parse_condition)?;
-        let bound = binder.over_row(&table.name, &columns, |b| b.condition(&parsed))?;
+        let bound = binder.over(&mut row, |b| b.condition(&parsed))?;
         rules.checks.push(over_slots(bound));
     }
     for index in &table.indexes {
@@ -81,7 +83,7 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
             None => None,
             Some(text) => {
                 let parsed = parsed(text, syntax::parse_condition)?;
-                let bound = binder.over_row(&table.name, &columns, |b| b.condition(&parsed))?;
+                let bound = binder.over(&mut row, |b| b.condition(&parsed))?;
                 Some(over_slots(bound))
             }
         };
@@ -124,6 +126,24 @@ fn over_slots(mut expr: Expr) -> Expr {
     expr
 }
 
+/// A row of these columns, whose ids are their ordinals.
+pub(crate) fn row_of(table: &str, columns: &[(&str, SqlType, bool)]) -> ScopeTable {
+    let column = |(i, (name, ty, nullable)): (usize, &(&str, SqlType, bool))| ScopeColumn {
+        name: Some((*name).to_string()),
+        id: ColId(i as u32),
+        ty: *ty,
+        nullable: *nullable,
+        identity: None,
+        updatable: false,
+    };
+    ScopeTable {
+        name: table.to_string(),
+        schema: None,
+        shown: table.to_string(),
+        columns: columns.iter().enumerate().map(column).collect(),
+    }
+}
+
 impl Binder<'_> {
     /// Binds over a row of these columns, whose ids are their ordinals; 1046 for a subquery.
     pub fn over_row(
@@ -132,24 +152,22 @@ impl Binder<'_> {
         columns: &[(&str, SqlType, bool)],
         bind: impl FnOnce(&mut Self) -> Result<Expr>,
     ) -> Result<Expr> {
-        let column = |(i, (name, ty, nullable)): (usize, &(&str, SqlType, bool))| ScopeColumn {
-            name: Some((*name).to_string()),
-            id: ColId(i as u32),
-            ty: *ty,
-            nullable: *nullable,
-            identity: None,
-            updatable: false,
-        };
-        let scope = ScopeTable {
-            name: table.to_string(),
-            schema: None,
-            shown: table.to_string(),
-            columns: columns.iter().enumerate().map(column).collect(),
-        };
-        let scopes = std::mem::replace(&mut self.scopes, vec![Scope::of(vec![scope])]);
+        self.breath.steps(columns.len())?;
+        self.over(&mut vec![row_of(table, columns)], bind)
+    }
+
+    /// The same over a row that was made before, by [`row_of`].
+    pub fn over(
+        &mut self,
+        row: &mut Vec<ScopeTable>,
+        bind: impl FnOnce(&mut Self) -> Result<Expr>,
+    ) -> Result<Expr> {
+        let scope = Scope::of(std::mem::take(row));
+        let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
         let selects = std::mem::take(&mut self.selects);
         let bound = self.in_definition(bind);
-        self.scopes = scopes;
+        let within = std::mem::replace(&mut self.scopes, scopes);
+        *row = within.into_iter().next().map(|scope| scope.tables).unwrap_or_default();
         self.selects = selects;
         let bound = bound?;
         if bound.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. })) {
