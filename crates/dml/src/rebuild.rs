@@ -14,12 +14,14 @@ use crate::write::TableWriter;
 use catalog::{Altered, TableDef, Work};
 use engine::InsertHint;
 use executor::{Cx, KeyMap, SqlError, error_of_store, key_text, test};
-use runtime::task;
+use runtime::task::{self, Breath};
 use std::sync::Arc;
 use types::{SqlType, Value, convert};
 
 /// Entries are sorted in runs of so many bytes before they are inserted.
 const RUN_BYTES: usize = 32 << 20;
+/// Steps that a row of a private table counts for.
+const ROW_STEPS: usize = 64;
 
 /// Does what [`Altered::work`] says. `parents`: the tables that the new definition's foreign keys refer to, and the one
 /// of its history.
@@ -194,7 +196,9 @@ pub fn verify_rows<'r>(
     let (Some(check), Some(rule)) = (table.checks.get(at), rules.checks.get(at)) else {
         return Ok(());
     };
+    let mut breath = Breath::new();
     for row in rows {
+        breath.steps(ROW_STEPS)?;
         if test(rule, row, cx)? == Some(false) {
             let columns: Vec<usize> = check.column.into_iter().collect();
             return Err(conflict("ALTER TABLE", "CHECK", &check.name, (table, &columns), cx));
@@ -210,7 +214,9 @@ pub fn computed_rows<'r>(
     cx: &mut Cx<'_>,
 ) -> Result<Vec<Vec<Value>>, SqlError> {
     let upkeep = Upkeep::for_move(table, cx)?;
+    let mut breath = Breath::new();
     let compute = |row: &[Value]| {
+        breath.steps(ROW_STEPS + row.len())?;
         let mut row = row.to_vec();
         upkeep.compute(table, &mut row, cx)?;
         let null = table

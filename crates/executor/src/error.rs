@@ -247,6 +247,7 @@ pub fn private_error(error: TableError, table: &TableDef) -> SqlError {
             SqlError::new(208, 16, format!("Invalid object name '{}'.", table.name))
         }
         TableError::Key(error) => error.into(),
+        TableError::Stopped(stopped) => stopped.into(),
         TableError::IdentityOverflow => {
             types::TypeError::Overflow { from: "IDENTITY", to: "bigint" }.into()
         }

@@ -67,7 +67,7 @@ impl Vm<'_> {
         index: usize,
         frame: &mut [Value],
         guarded: bool,
-        rows: Option<Vec<Vec<Value>>>,
+        rows: Option<runtime::task::Many<Vec<Value>>>,
     ) -> Result<Outcome, Halted> {
         let ThereBody { bound, planned: kept, .. } = there;
         self.in_database(&bound.database, |vm| {

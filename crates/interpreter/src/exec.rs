@@ -19,6 +19,7 @@ use commands::{Argument, RunsAs, no_procedure};
 use executor::{About, ColumnMeta, Done, Reach, ResultSink, SqlError, SqlMessage};
 use ir::ObjectName;
 use ir::{Exec, ExecArg, OutputColumn, ProcRef};
+use runtime::task::{Breath, Many};
 use session_state::bind_error;
 use session_state::name_parts;
 use session_state::{End, SessionEnvironment, SessionNames};
@@ -590,7 +591,7 @@ impl Vm<'_> {
         code: &Code,
         frame: &mut [Value],
         guarded: bool,
-    ) -> Result<Vec<Vec<Value>>, Halted> {
+    ) -> Result<Many<Vec<Value>>, Halted> {
         if self.state.gathering {
             return Err(
                 SqlError::new(8164, 16, "An INSERT EXEC statement cannot be nested.").into()
@@ -614,8 +615,10 @@ impl Vm<'_> {
         self.state.transaction.floor = 0;
         gathered.messages.iter().for_each(|message| self.sink.message(message));
         result?;
-        let mut rows = Vec::with_capacity(gathered.rows.len());
+        let mut rows = Many::with_capacity(gathered.rows.len());
+        let mut breath = Breath::new();
         for (row, types) in &gathered.rows {
+            breath.steps(16 * row.len()).map_err(SqlError::from)?;
             if row.len() != columns.len() {
                 return Err(SqlError::new(
                     213,
@@ -650,7 +653,7 @@ impl Vm<'_> {
 struct Gather {
     types: Vec<Vec<SqlType>>,
     /// Rows, with the number of their result set.
-    rows: Vec<(Vec<Value>, usize)>,
+    rows: Many<(Vec<Value>, usize)>,
     messages: Vec<SqlMessage>,
 }
 

@@ -13,6 +13,7 @@ use commands::Argument;
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
 use ir::ObjectName;
 use ir::ProgramResult;
+use runtime::task::Many;
 use session_state::Halt;
 use session_state::{Host, SessionState, module_by_id};
 use types::{SqlType, Value};
@@ -120,8 +121,9 @@ impl Vm<'_> {
                 }
                 Some(ProgramResult::Table(slot)) => {
                     let table = vm.state.transaction.private.get(Place::Variable(slot));
-                    let rows = table.map(|t| t.rows().map(<[Value]>::to_vec).collect());
-                    Returned::Rows(rows.unwrap_or_default())
+                    // To the end, whether the request is to stop or not.
+                    let rows = table.map(|t| t.rows().map(<[Value]>::to_vec).collect::<Many<_>>());
+                    Returned::Rows(rows.unwrap_or_default().into_vec())
                 }
                 None => Returned::Scalar(Value::Null),
             })

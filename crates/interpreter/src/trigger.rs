@@ -19,6 +19,7 @@ use catalog::{Event, Place, ProcedureDef, TableDef};
 use commands::RunsAs;
 use executor::{Changed, Cx, Followed, ResultSink, SqlError};
 use ir::Fires;
+use runtime::task::Breath;
 use session_state::SessionNames;
 use session_state::bind_error;
 use session_state::module_by_id;
@@ -229,8 +230,10 @@ impl Vm<'_> {
     fn fill_rows(&mut self, changed: &Changed) -> Result<(), SqlError> {
         let private = &mut self.state.transaction.private;
         let mark = private.mark();
+        let mut breath = Breath::new();
         let mut fill = |slot: u16, rows: &[Vec<Value>]| {
             for row in rows {
+                breath.steps(32)?;
                 private.insert(Place::Variable(slot), row.as_slice().into()).map_err(|e| {
                     match e {
                         session_table::TableError::Full => SqlError::new(

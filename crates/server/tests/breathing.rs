@@ -88,6 +88,10 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("rollback", "BEGIN TRAN INSERT #t SELECT a, b FROM #t", "ROLLBACK"),
     ("commit", "BEGIN TRAN INSERT #t SELECT a, b FROM #t UPDATE #t SET b = 1", "COMMIT"),
     ("drop", "INSERT #t SELECT a, b FROM #t", "DROP TABLE #t"),
+    ("new column", "", "ALTER TABLE #t ADD c int NOT NULL DEFAULT 1"),
+    ("new computed column", "", "ALTER TABLE #t ADD c AS b + 1"),
+    ("new check", "", "ALTER TABLE #t ADD CHECK (b > 0)"),
+    ("rows of a batch", "", "INSERT #t EXEC ('SELECT a, b FROM #t')"),
 ];
 
 #[test]

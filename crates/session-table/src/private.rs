@@ -68,6 +68,12 @@ impl Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark(usize);
 
+impl Drop for PrivateTables {
+    fn drop(&mut self) {
+        self.let_all_go();
+    }
+}
+
 impl PrivateTables {
     // ---- Names
 
@@ -142,8 +148,11 @@ impl PrivateTables {
     /// The scope of a batch or procedure ends: tables created deeper than `level` are dropped.
     #[inline]
     pub fn leave(&mut self, level: u32) {
+        let mut breath = Breath::new();
         while self.temporaries.last().is_some_and(|t| t.level > level) {
             if let Some(temporary) = self.temporaries.pop() {
+                // To the end, whether the request is to stop or not; so below.
+                breath.goes_on_by(16);
                 self.bytes -= temporary.table.bytes();
                 self.generation += 1;
             }
@@ -152,10 +161,18 @@ impl PrivateTables {
 
     /// Drops everything: the session is reset or ends.
     pub fn clear(&mut self) {
+        self.let_all_go();
         let (number, generation) = (self.last_number, self.generation);
         *self = PrivateTables::default();
         self.last_number = number;
         self.generation = generation + 1;
+    }
+
+    /// As many tables and changes as a session has made.
+    fn let_all_go(&mut self) {
+        let_go(std::mem::take(&mut self.temporaries));
+        let_go(std::mem::take(&mut self.frames).into_iter().flatten());
+        let_go(std::mem::take(&mut self.undo));
     }
 
     // ---- Frames of table variables
@@ -167,7 +184,9 @@ impl PrivateTables {
 
     /// It ends.
     pub fn pop_frame(&mut self) {
+        let mut breath = Breath::new();
         for table in self.frames.pop().into_iter().flatten() {
+            breath.goes_on_by(16);
             // A parameter shares its rows with the caller's variable, but was counted by neither twice: see `share`.
             self.bytes -= table.bytes();
         }

@@ -5,7 +5,7 @@
 
 use crate::key::Key;
 use catalog::{Identity, KeyDef, TableDef};
-use runtime::task::{Breath, let_go};
+use runtime::task::{Breath, Stopped, let_go};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -27,6 +27,14 @@ pub enum TableError {
     Key(TypeError),
     /// IDENTITY has no next value (8115).
     IdentityOverflow,
+    /// The request is to stop.
+    Stopped(Stopped),
+}
+
+impl From<Stopped> for TableError {
+    fn from(stopped: Stopped) -> TableError {
+        TableError::Stopped(stopped)
+    }
 }
 
 impl From<TypeError> for TableError {
@@ -262,7 +270,9 @@ impl Table {
         let mut new = Table::new(def);
         new.next_identity = self.next_identity;
         new.identity_given = self.identity_given;
+        let mut breath = Breath::new();
         for (key, old) in &self.rows {
+            breath.steps(ROW_STEPS + 4 * old.len())?;
             let values = row(old).into_boxed_slice();
             match new.key_of(&values)? {
                 Some(key) => new.put(key, values)?,

@@ -15,7 +15,11 @@
 
 use crate::context::Context;
 use executor::SqlError;
+use runtime::task::Breath;
 use types::{SqlType, Value};
+
+/// Steps that a value counts for.
+const CELL_STEPS: usize = 4;
 
 /// A column of a view whose rows are made of `T`.
 pub struct Column<T: 'static> {
@@ -82,7 +86,13 @@ impl<T: 'static> Declared for View<T> {
 
     fn rows(&self, context: &Context<'_>, args: &[Value]) -> Result<Vec<Vec<Value>>, SqlError> {
         let items = (self.rows)(context, args)?;
-        Ok(items.iter().map(|item| self.columns.iter().map(|c| (c.get)(item)).collect()).collect())
+        let mut rows = Vec::with_capacity(items.len());
+        let mut breath = Breath::new();
+        for item in items {
+            breath.steps(CELL_STEPS * self.columns.len())?;
+            rows.push(self.columns.iter().map(|c| (c.get)(&item)).collect());
+        }
+        Ok(rows)
     }
 }
 

@@ -318,6 +318,28 @@ fn constructs() -> Vec<Construct> {
                 many(n, " ", |i| format!("join #j t{i} on t{i}.a=t.a"))
             )
         }),
+        construct("wide derived tables", 64, 1 << 6, &[], |n| {
+            let columns = many(2_000, ",", |i| format!("1 a{i}"));
+            format!("select count(*) from {}", many(n, ",", |i| format!("(select {columns}) t{i}")))
+        }),
+        construct("bounds of equal columns", 128, 1 << 7, &[], |n| {
+            format!(
+                "create table #j(a int primary key);select count(*) from {} where 1=1{}{}",
+                many(n, ",", |i| format!("#j t{i}")),
+                many(n - 1, "", |i| format!(" and t{i}.a=t{}.a", i + 1)),
+                many(n, "", |i| format!(" and t0.a<>{i}"))
+            )
+        }),
+        construct("or of ands", 1 << 15, 1 << 15, &[], |n| {
+            let half = |from: usize| many(n, " and ", |i| format!("@@spid<>{}", 99_999 + from + i));
+            format!("select 1 where ({}) or ({})", half(0), half(n / 2))
+        }),
+        construct("checks of a table", 1 << 10, 1 << 10, &[], |n| {
+            format!(
+                "create table #w(k int,{}) insert #w(k) values(1) alter table #w add z int",
+                many(n - 2, ",", |i| format!("c{i} int default {i} check(c{i}>=0)"))
+            )
+        }),
         construct("left joins", 256, 1 << 10, &[191], |n| {
             format!(
                 "create table #j(a int primary key);select count(*) from #j t {}",
