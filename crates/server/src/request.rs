@@ -5,15 +5,22 @@ use crate::connection::{Connection, Flow, Stage, Work};
 use crate::recovery::Recovery;
 use crate::sink::Answer;
 use executor::ColumnMeta;
+use runtime::task::NoSuspend;
 use session::{BeginNext, RpcParam, RpcValue, Session, TableValue};
 use std::sync::Arc;
 use tds::request::{Batch, NextTransaction, TransactionRequest};
 use tds::rpc::{self, RpcMessage};
-use tds::{Frame, PacketType, ProtocolError, Status};
+use tds::{Frame, PACKET_BYTES_MAX, PacketType, ProtocolError, Status};
 use tracing::warn;
 
-/// A message, read; nothing of it is left in the receive buffer.
+/// A message; nothing of it is left in the receive buffer.
 enum Request {
+    /// One that is longer than a packet, not read yet: that takes as long as its sender likes, and the connection's state
+    /// is not held meanwhile.
+    Long {
+        kind: PacketType,
+        data: Vec<u8>,
+    },
     Batch(String),
     Calls(Vec<rpc::Rpc>),
     Transaction(TransactionRequest),
@@ -33,10 +40,14 @@ pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Optio
     let Work { writer, stage, bulk, recovery } = work;
     let Stage::Session(session) = stage else { return Some(Flow::Close) };
     let (stream, (request, status)) = connection.with_state(|state| {
-        state.next_request(|frame| match frame {
+        let mut next = state.next_request(|frame| match frame {
             Ok(frame) => read(frame),
             Err(error) => (Request::Refused(error), Status(0)),
-        })
+        })?;
+        if let (_, (Request::Long { data, .. }, _)) = &mut next {
+            *data = state.framer().take_message();
+        }
+        Some(next)
     })?;
     if let Request::Attention = request {
         // What it was to stop had ended already.
@@ -52,6 +63,13 @@ pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Optio
     }
     let cancel = session.cancel_flag();
     connection.begin_request(&cancel);
+    let request = match request {
+        Request::Long { kind, data } => {
+            let _request = runtime::task::under(cancel.clone(), 0);
+            message(kind, &data)
+        }
+        request => request,
+    };
     let mut answer = Answer::new(connection, writer);
     if status.resets() {
         session.reset(status.keeps_transaction(), &mut answer);
@@ -82,15 +100,12 @@ pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Optio
 fn read(frame: Frame<'_>) -> (Request, Status) {
     match frame {
         Frame::Message { kind, status, data } => {
-            let request = match kind {
-                PacketType::Batch => Batch::decode(data).map(|b| Request::Batch(b.text)),
-                PacketType::Rpc => RpcMessage::decode(data).map(|m| Request::Calls(m.calls)),
-                PacketType::TransactionManager => {
-                    TransactionRequest::decode(data).map(|(_, t)| Request::Transaction(t))
-                }
-                _ => Err(ProtocolError::PacketType { found: kind as u8, login: false }),
-            };
-            (request.unwrap_or_else(Request::Refused), status)
+            if data.len() > PACKET_BYTES_MAX as usize {
+                return (Request::Long { kind, data: Vec::new() }, status);
+            }
+            // The connection's state is held.
+            let _held = NoSuspend::new();
+            (message(kind, data), status)
         }
         Frame::Bulk { status, last, data, .. } => {
             (Request::Bulk { data: data.to_vec(), last }, status)
@@ -102,6 +117,19 @@ fn read(frame: Frame<'_>) -> (Request, Status) {
             (Request::Refused(ProtocolError::PacketType { found, login: false }), Status(0))
         }
     }
+}
+
+/// What the data of a whole message ask for.
+fn message(kind: PacketType, data: &[u8]) -> Request {
+    let request = match kind {
+        PacketType::Batch => Batch::decode(data).map(|b| Request::Batch(b.text)),
+        PacketType::Rpc => RpcMessage::decode(data).map(|m| Request::Calls(m.calls)),
+        PacketType::TransactionManager => {
+            TransactionRequest::decode(data).map(|(_, t)| Request::Transaction(t))
+        }
+        _ => Err(ProtocolError::PacketType { found: kind as u8, login: false }),
+    };
+    request.unwrap_or_else(Request::Refused)
 }
 
 /// Does what was asked; whether the connection cannot go on.
@@ -135,6 +163,7 @@ fn run(
         }
         Request::Ignored => answer.fail(),
         Request::Attention => {}
+        Request::Long { .. } => stdx::fatal!("a message that was not read"),
         Request::Refused(error) => {
             warn!(connection = connection.id, peer = %connection.peer(), %error, "bad request");
             answer.say(error.number(), 1, error.severity(), &error.to_string());

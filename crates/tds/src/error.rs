@@ -3,6 +3,7 @@
 //! Invariant: an error of framing or login ends the connection ([`ProtocolError::is_fatal`]); an error inside
 //! the parameters of a well-framed request ends the request only.
 
+use runtime::task::Stopped;
 use std::fmt;
 
 /// Why bytes are not a message of this protocol, or are one that is not spoken here.
@@ -34,6 +35,8 @@ pub enum ProtocolError {
     NotSupported { what: &'static str },
     /// 40510: characters in a code page that is not spoken here, by its locale.
     CodePage { locale: u32 },
+    /// 701: what the message says takes more memory than there is.
+    NoMemory,
 }
 
 impl ProtocolError {
@@ -49,6 +52,7 @@ impl ProtocolError {
             ProtocolError::BadTypeInfo { .. } => 8016,
             ProtocolError::BadValue { .. } => 8023,
             ProtocolError::TooManyParameters => 8003,
+            ProtocolError::NoMemory => 701,
             ProtocolError::BadTable { .. } => 8057,
             ProtocolError::BulkRow { column: 0, .. } => 4804,
             ProtocolError::BulkRow { .. } => 4815,
@@ -58,7 +62,11 @@ impl ProtocolError {
 
     /// SQL Server's severity.
     pub fn severity(&self) -> u8 {
-        if self.is_fatal() { 20 } else { 16 }
+        match self {
+            ProtocolError::NoMemory => 17,
+            _ if self.is_fatal() => 20,
+            _ => 16,
+        }
     }
 
     /// Whether the connection cannot go on: where the next message starts, or who speaks, is unknown.
@@ -113,6 +121,7 @@ impl fmt::Display for ProtocolError {
                  data for invalid values. An example of an invalid value is data of numeric type with \
                  scale greater than precision."
             ),
+            ProtocolError::NoMemory => Stopped::NoMemory.fmt(f),
             ProtocolError::TooManyParameters => f.write_str(
                 "The incoming request has too many parameters. The server supports a maximum of 2100 \
                  parameters. Reduce the number of parameters and resend the request.",

@@ -192,6 +192,13 @@ impl Framer {
         std::hint::black_box(&mut self.buffer);
     }
 
+    /// The data of the message that [`Framer::next`] has just handed out, where they were longer than a packet: for whoever
+    /// reads them when the framer is somebody else's again.
+    pub fn take_message(&mut self) -> Vec<u8> {
+        debug_assert!(self.open.is_none(), "a message that is not whole yet");
+        std::mem::take(&mut self.message)
+    }
+
     /// Gives back memory that an idle connection does not need.
     pub fn shrink(&mut self) {
         if self.open.is_none() {

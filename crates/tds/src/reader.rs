@@ -4,7 +4,7 @@
 //! bytes, please" and all others for an error. Lengths are checked before anything is allocated for them.
 
 use crate::ProtocolError;
-use runtime::task::Breath;
+use runtime::task::{Breath, Stopped};
 use types::collation::units;
 
 /// A long text is turned in pieces of so many bytes.
@@ -99,12 +99,39 @@ impl<'a> Reader<'a> {
 /// UTF-16, little-endian, to text. A surrogate without its other half is kept ([`types::collation::units`]); a last odd byte is left out
 /// (the callers check).
 pub(crate) fn utf16(bytes: &[u8]) -> String {
+    let (mut text, mut rest, mut breath) = (String::new(), bytes, Breath::new());
+    text.reserve(bytes.len() / 2);
+    while rest.len() > PIECE_BYTES {
+        // Halves of a pair stay together.
+        let last = u16::from_le_bytes([rest[PIECE_BYTES - 2], rest[PIECE_BYTES - 1]]);
+        let is_first_half = (0xD800..0xDC00).contains(&last);
+        let (piece, behind) = rest.split_at(PIECE_BYTES - 2 * usize::from(is_first_half));
+        take_piece(&mut text, piece);
+        // What has come is read to its end, whether its request is to stop or not.
+        breath.goes_on_by(PIECE_BYTES / 8);
+        rest = behind;
+    }
+    take_piece(&mut text, rest);
+    text
+}
+
+fn take_piece(text: &mut String, bytes: &[u8]) {
     let all = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     // Most text is ASCII, and then the length is known.
     if bytes.chunks_exact(2).all(|pair| pair[1] == 0 && pair[0] < 0x80) {
-        return all.map(|unit| unit as u8 as char).collect();
+        text.extend(all.map(|unit| unit as u8 as char));
+        return;
     }
-    units::from_units(all)
+    text.push_str(&units::from_units(all));
+}
+
+/// Steps of a message that is as long as its sender likes. It is read to its end, whether its request is to stop or not,
+/// unless there is no memory for what it says.
+pub(crate) fn steps(breath: &mut Breath, steps: usize) -> Result<()> {
+    match breath.steps(steps) {
+        Err(Stopped::NoMemory) => Err(ProtocolError::NoMemory),
+        Ok(()) | Err(Stopped::Cancelled) => Ok(()),
+    }
 }
 
 /// Appends text as UTF-16, little-endian.
@@ -166,4 +193,24 @@ pub(crate) fn put_us_varchar(out: &mut Vec<u8>, text: &str, limit: usize) {
     put_utf16(out, cut_utf16(text, limit));
     let units = ((out.len() - at - 2) / 2) as u16;
     out[at..at + 2].copy_from_slice(&units.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_turned_in_pieces_and_whole() {
+        // Pairs, and halves alone, on either side of where a piece ends.
+        for before in (PIECE_BYTES / 2 - 3)..(PIECE_BYTES / 2 + 3) {
+            let text = format!("{}\u{1f600}\u{e4}b", "a".repeat(before)).repeat(3);
+            let mut bytes = Vec::new();
+            put_utf16(&mut bytes, &text);
+            assert_eq!(utf16(&bytes), text);
+            let mut halves = vec![0xD800u16; before];
+            halves.extend([0x61, 0xDC00, 0xD83D, 0xDE00]);
+            let bytes: Vec<u8> = halves.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+            assert_eq!(utf16(&bytes), units::from_units(halves.into_iter()));
+        }
+    }
 }

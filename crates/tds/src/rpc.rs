@@ -4,9 +4,10 @@ use crate::ProtocolError;
 use crate::decode;
 use crate::encode::{self, EncodeError};
 use crate::headers::AllHeaders;
-use crate::reader::{Reader, Result, put_b_varchar, put_us_varchar};
+use crate::reader::{Reader, Result, put_b_varchar, put_us_varchar, steps};
 use crate::table::Table;
 use crate::type_info::{self, TypeInfo};
+use runtime::task::Breath;
 use types::{SqlType, Value};
 
 /// SQL Server's limit on parameters of one call.
@@ -73,6 +74,8 @@ const ENCRYPTED: u8 = 0x08;
 const BATCH_SEPARATOR: u8 = 0xFF;
 const BATCH_SEPARATOR_OLD: u8 = 0x80;
 const NO_EXECUTE: u8 = 0xFE;
+/// Steps that a call counts for, or a parameter.
+const CALL_STEPS: usize = 64;
 const PROCEDURE_BY_ID: u16 = 0xFFFF;
 
 /// A message of calls.
@@ -89,8 +92,10 @@ impl RpcMessage {
         let mut r = Reader::new(data);
         let headers = AllHeaders::decode(&mut r)?;
         let mut calls = Vec::with_capacity(1);
+        let mut breath = Breath::new();
         loop {
-            calls.push(call(&mut r)?);
+            steps(&mut breath, CALL_STEPS)?;
+            calls.push(call(&mut r, &mut breath)?);
             if r.is_empty() {
                 return Ok(RpcMessage { headers, calls });
             }
@@ -98,7 +103,7 @@ impl RpcMessage {
     }
 }
 
-fn call(r: &mut Reader<'_>) -> Result<Rpc> {
+fn call(r: &mut Reader<'_>, breath: &mut Breath) -> Result<Rpc> {
     const WHAT: &str = "procedure name";
     let procedure = match r.clone().u16(WHAT)? {
         PROCEDURE_BY_ID => {
@@ -129,7 +134,10 @@ fn call(r: &mut Reader<'_>) -> Result<Rpc> {
             _ if rpc.parameters.len() == PARAMETERS_MAX => {
                 return Err(ProtocolError::TooManyParameters);
             }
-            _ => rpc.parameters.push(parameter(r)?),
+            _ => {
+                steps(breath, CALL_STEPS)?;
+                rpc.parameters.push(parameter(r)?);
+            }
         }
     }
     Ok(rpc)

@@ -12,8 +12,9 @@
 use crate::ProtocolError;
 use crate::decode;
 use crate::encode::{self, EncodeError};
-use crate::reader::{Reader, Result, put_b_varchar};
+use crate::reader::{Reader, Result, put_b_varchar, steps};
 use crate::type_info::{self, TypeInfo, token};
+use runtime::task::Breath;
 use types::{SqlType, Value};
 
 /// SQL Server's limit on columns of a table type.
@@ -25,6 +26,8 @@ const END: u8 = 0x00;
 const ROW: u8 = 0x01;
 const FLAG_NULLABLE: u16 = 0x01;
 const FLAG_DEFAULT: u16 = 0x200;
+/// Steps that a row counts for, besides those of its values.
+const ROW_STEPS: usize = 32;
 
 /// A table that came as a parameter.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -112,10 +115,12 @@ impl Table {
         }
         columns.sort_by_key(|(place, _)| *place);
         table.columns = columns.into_iter().map(|(_, column)| column).collect();
+        let mut breath = Breath::new();
         loop {
             match r.u8(WHAT)? {
                 END => break,
                 ROW if !table.columns.is_empty() => {
+                    steps(&mut breath, ROW_STEPS + 16 * values.len())?;
                     let mut row = vec![Value::Null; values.len()];
                     for (place, info) in &values {
                         row[*place] = decode::column(r, info, false)?;
