@@ -11,10 +11,14 @@ use stdx::Prng;
 use tds::client::RequestWriter;
 use tds::login7::{Login7, Password};
 use tds::prelogin::{Encryption, Prelogin};
+use tds::rpc::{Rpc, RpcName, RpcParameter, RpcValue};
 use tds::{SMP_HEADER_BYTES, SmpHeader, SmpKind};
+use types::{Len, SqlType, Value};
 
 /// So long an answer is waited for.
 const PATIENCE: Duration = Duration::from_millis(300);
+/// And one to much at once.
+const LONGER: Duration = Duration::from_millis(1_500);
 
 /// The types of messages that a client sends.
 const TYPES: [u8; 8] = [0x01, 0x03, 0x06, 0x07, 0x08, 0x0E, 0x10, 0x12];
@@ -70,6 +74,54 @@ const KINDS: &[Kind] = &[
         Ok(())
     }),
     ("multiplexed streams", streams),
+    ("attentions", |field, random| {
+        let mut connection = field.open_at(field.port, "visitor", PATIENCE, Encrypt::No)?;
+        let mut writer = RequestWriter::new();
+        for _ in 0..=random.below(30) {
+            writer.batch(ENDLESS[random.below(ENDLESS.len() as u64) as usize]);
+            (0..=random.below(40)).for_each(|_| writer.attention());
+        }
+        connection.throw(&writer.take()).map_err(|error| error.to_string())?;
+        let _ = connection.execute("SELECT 1", &mut super::Nothing::default());
+        Ok(())
+    }),
+    ("half logins", |field, random| {
+        let login = login();
+        let mut wires = Vec::new();
+        for _ in 0..=random.below(60) {
+            let port = if random.one_in(8) { field.admin_port } else { field.port };
+            let mut wire = Leaving::connect(port, PATIENCE).map_err(text)?;
+            let sent = random.below(login.len() as u64 + 1) as usize;
+            let _ = wire.write_all(&login[..sent]);
+            wires.push(wire);
+        }
+        wires.iter_mut().rev().take(3).for_each(|wire| answered(wire, &[]));
+        Ok(())
+    }),
+    ("calls", |field, random| {
+        let mut connection = field.open_at(field.port, "visitor", LONGER, Encrypt::No)?;
+        let mut writer = RequestWriter::new();
+        let calls: Vec<Rpc> = (0..=wild(random, 20, 3_000)).map(|_| call(random)).collect();
+        if writer.calls(&calls).is_ok() {
+            connection.throw(&writer.take()).map_err(|error| error.to_string())?;
+        }
+        let _ = connection.execute("SELECT 1", &mut super::Nothing::default());
+        Ok(())
+    }),
+    ("bulk rows", |field, random| {
+        let mut connection = field.open_at(field.port, "visitor", LONGER, Encrypt::No)?;
+        let mut sink = super::Nothing::default();
+        let table = "CREATE TABLE #t (a int, b varchar(max), c decimal(38,5), d xml)";
+        connection.execute(table, &mut sink).map_err(|error| error.to_string())?;
+        let mut writer = RequestWriter::new();
+        writer.batch("INSERT BULK #t (a int, b varchar(max), c decimal(38,5), d xml)");
+        let mut rows = vec![0x81, 4, 0];
+        rows.extend(noise(random, 3_000_000));
+        writer.bulk(&rows);
+        connection.throw(&writer.take()).map_err(|error| error.to_string())?;
+        let _ = connection.execute("SELECT 1", &mut sink);
+        Ok(())
+    }),
     ("the administrator's port", |field, random| {
         if random.one_in(2) {
             // It is not for everybody.
@@ -86,6 +138,14 @@ const KINDS: &[Kind] = &[
         answered(&mut wire, &bytes);
         Ok(())
     }),
+];
+
+/// Batches that go on until somebody stops them.
+const ENDLESS: [&str; 4] = [
+    "WHILE 1=1 SET NOCOUNT ON",
+    "SELECT * FROM sys.all_columns a, sys.all_columns b",
+    "WAITFOR DELAY '00:00:20'",
+    "WHILE 1=1 BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH",
 ];
 
 /// Throws one; its name.
@@ -118,6 +178,54 @@ fn packet(kind: u8, status: u8, body: &[u8]) -> Vec<u8> {
     bytes.extend([0, 0, 1, 0]);
     bytes.extend(body);
     bytes
+}
+
+/// A call of a procedure that a driver would make, with parameters of any number and length.
+fn call(random: &mut Prng) -> Rpc {
+    const CURSOR_OPEN: u16 = 2;
+    let ids = [RpcName::SP_EXECUTESQL, RpcName::SP_PREPARE, RpcName::SP_PREPEXEC, CURSOR_OPEN];
+    let of_text = |text: &str| RpcParameter {
+        name: None,
+        output: false,
+        default: false,
+        ty: SqlType::NVarChar(Len::Max),
+        value: RpcValue::Scalar(Value::str(text)),
+    };
+    let text = "SELECT 1 ".repeat(1 + wild(random, 3, 400) as usize);
+    let mut parameters = vec![of_text(&text)];
+    parameters.extend((0..wild(random, 4, 400)).map(|i| of_text(&format!("@p{i} int"))));
+    let procedure = RpcName::Id(ids[random.below(ids.len() as u64) as usize]);
+    Rpc { procedure, parameters, recompile: false, no_metadata: false, no_execute: false }
+}
+
+/// What a login sends, up to its answer.
+fn login() -> Vec<u8> {
+    let mut writer = RequestWriter::new();
+    writer.prelogin(&prelogin(false));
+    writer.login(&login7());
+    writer.take()
+}
+
+fn prelogin(mars: bool) -> Prelogin {
+    Prelogin {
+        version: [0; 6],
+        encryption: Encryption::NotSupported,
+        instance: String::new(),
+        thread_id: None,
+        mars,
+        trace_id: None,
+        fed_auth_required: None,
+        nonce: None,
+    }
+}
+
+fn login7() -> Login7 {
+    Login7 {
+        tds_version: tds::Version::V7_4.number(),
+        user: "visitor".to_owned(),
+        password: Password::new(crate::server::PASSWORD),
+        ..Login7::default()
+    }
 }
 
 /// Some packets of any types, whole messages and parts, with bodies of noise behind headers that are often right.
@@ -165,23 +273,9 @@ fn answered(wire: &mut Leaving, bytes: &[u8]) {
 fn streams(field: &Field, random: &mut Prng) -> Result<(), String> {
     let mut wire = Leaving::connect(field.port, PATIENCE).map_err(text)?;
     let mut writer = RequestWriter::new();
-    writer.prelogin(&Prelogin {
-        version: [0; 6],
-        encryption: Encryption::NotSupported,
-        instance: String::new(),
-        thread_id: None,
-        mars: true,
-        trace_id: None,
-        fed_auth_required: None,
-        nonce: None,
-    });
+    writer.prelogin(&prelogin(true));
     answered(&mut wire, &writer.take());
-    writer.login(&Login7 {
-        tds_version: tds::Version::V7_4.number(),
-        user: "visitor".to_owned(),
-        password: Password::new(crate::server::PASSWORD),
-        ..Login7::default()
-    });
+    writer.login(&login7());
     answered(&mut wire, &writer.take());
     let mut bytes = Vec::new();
     for _ in 0..=random.below(40) {

@@ -3,6 +3,8 @@
 //! All are T-SQL that a login with `public` alone may send. How large a text gets is the seed's to say: small ones find
 //! what breaks, large ones what takes long or much.
 
+mod more;
+
 use stdx::Prng;
 
 type Make = fn(&mut Prng, usize) -> String;
@@ -528,7 +530,8 @@ pub fn next(random: &mut Prng) -> (String, String) {
 }
 
 fn one(random: &mut Prng) -> (&'static str, String) {
-    let class = &CLASSES[random.below(CLASSES.len() as u64) as usize];
+    let at = random.below((CLASSES.len() + more::CLASSES.len()) as u64) as usize;
+    let class = CLASSES.get(at).unwrap_or_else(|| &more::CLASSES[at - CLASSES.len()]);
     // As many small ones as large ones, by their length in bits.
     let bits = usize::BITS - class.size_max.leading_zeros();
     let top = 1 << (1 + random.below(u64::from(bits)));
@@ -548,5 +551,19 @@ mod tests {
         };
         assert_eq!(texts(3), texts(3));
         assert_ne!(texts(3), texts(4));
+    }
+
+    #[test]
+    fn every_class_has_texts_of_every_size() {
+        let mut random = Prng::new(1);
+        for class in CLASSES.iter().chain(more::CLASSES) {
+            for n in [0, 1, 2, class.size_max.min(1_000)] {
+                assert!(
+                    n > class.size_max || !(class.make)(&mut random, n).is_empty() || n == 0,
+                    "{}",
+                    class.name
+                );
+            }
+        }
     }
 }
