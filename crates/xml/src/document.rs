@@ -6,6 +6,7 @@
 //!    is its place in document order, and what is inside a node are the numbers from it up to its `end`.
 //! 3. Two texts never stand side by side, and no text is empty.
 
+use crate::value_type::AtomType;
 use runtime::task::Many;
 use std::collections::HashMap;
 use std::fmt;
@@ -57,6 +58,8 @@ pub struct Document {
     pub(crate) nodes: Vec<Node>,
     pub(crate) names: Many<Name>,
     text: String,
+    /// What the values of its nodes are, by a schema; of an untyped one nothing.
+    types: Option<Arc<[AtomType]>>,
 }
 
 /// A node of a document that it keeps alive.
@@ -104,7 +107,8 @@ impl fmt::Debug for NodeRef {
 }
 
 impl Document {
-    pub(crate) fn kind(&self, id: u32) -> Kind {
+    /// What a node is.
+    pub fn kind(&self, id: u32) -> Kind {
         self.nodes[id as usize].kind
     }
 
@@ -112,35 +116,64 @@ impl Document {
         &self.names[self.nodes[id as usize].name as usize]
     }
 
-    pub(crate) fn parent(&self, id: u32) -> Option<u32> {
+    /// The name of an element or attribute without its prefix; of a namespace the prefix that it declares.
+    pub fn local(&self, id: u32) -> &str {
+        &self.name(id).local
+    }
+
+    /// The namespace of an element or attribute.
+    pub fn uri(&self, id: u32) -> &str {
+        &self.name(id).uri
+    }
+
+    /// How many nodes there are: their numbers are below it.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The same document, of whose nodes it is known what their values are, by their numbers.
+    pub fn with_types(self, types: Vec<AtomType>) -> Document {
+        debug_assert_eq!(types.len(), self.nodes.len());
+        Document { types: Some(types.into()), ..self }
+    }
+
+    /// What the value of a node is; of an untyped document it is untyped.
+    pub(crate) fn value_type(&self, id: u32) -> AtomType {
+        let types = self.types.as_ref();
+        types.and_then(|types| types.get(id as usize)).copied().unwrap_or(AtomType::Untyped)
+    }
+
+    /// The node that one is inside; none of the root.
+    pub fn parent(&self, id: u32) -> Option<u32> {
         (id != 0).then(|| self.nodes[id as usize].parent)
     }
 
-    pub(crate) fn end(&self, id: u32) -> u32 {
+    /// The number behind the last node inside one.
+    pub fn end(&self, id: u32) -> u32 {
         self.nodes[id as usize].end
     }
 
     /// The text of an attribute, a text, a comment, an instruction; the URI of a namespace.
-    pub(crate) fn content(&self, id: u32) -> &str {
+    pub fn content(&self, id: u32) -> &str {
         let node = &self.nodes[id as usize];
         &self.text[node.start..node.start + node.len]
     }
 
     /// Attributes of an element.
-    pub(crate) fn attributes(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn attributes(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
         let all = if self.kind(id) == Kind::Element { id + 1..self.end(id) } else { 0..0 };
         all.take_while(|i| matches!(self.kind(*i), Kind::Attribute | Kind::Namespace))
             .filter(|i| self.kind(*i) == Kind::Attribute)
     }
 
     /// Namespaces that an element declares.
-    pub(crate) fn namespaces(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn namespaces(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
         let all = if self.kind(id) == Kind::Element { id + 1..self.end(id) } else { 0..0 };
         all.take_while(|i| self.kind(*i) == Kind::Namespace)
     }
 
     /// What is directly inside a node.
-    pub(crate) fn children(&self, id: u32) -> Children<'_> {
+    pub fn children(&self, id: u32) -> Children<'_> {
         let (mut next, end) = (id + 1, self.end(id));
         while next < end && matches!(self.kind(next), Kind::Attribute | Kind::Namespace) {
             next += 1;
@@ -186,7 +219,7 @@ impl Document {
 }
 
 /// See [`Document::children`].
-pub(crate) struct Children<'d> {
+pub struct Children<'d> {
     doc: &'d Document,
     next: u32,
     end: u32,
@@ -218,7 +251,8 @@ impl Builder {
     pub fn new() -> Builder {
         let root = Node { kind: Kind::Root, name: 0, parent: 0, end: 1, start: 0, len: 0 };
         let none = Name { prefix: "".into(), local: "".into(), uri: "".into() };
-        let doc = Document { nodes: vec![root], names: vec![none].into(), text: String::new() };
+        let (nodes, names) = (vec![root], vec![none].into());
+        let doc = Document { nodes, names, text: String::new(), types: None };
         Builder { doc, open: vec![0], known: HashMap::new(), before: vec![0] }
     }
 

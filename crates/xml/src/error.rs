@@ -11,7 +11,8 @@ pub struct XmlError {
 }
 
 impl XmlError {
-    pub(crate) fn new(number: i32, text: impl Into<String>) -> XmlError {
+    /// An error of that number.
+    pub fn new(number: i32, text: impl Into<String>) -> XmlError {
         XmlError { number, text: text.into() }
     }
 

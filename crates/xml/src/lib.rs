@@ -10,16 +10,19 @@
 #![forbid(unsafe_code)]
 
 mod document;
+mod edit;
 mod error;
 mod parse;
 mod query;
 mod scope;
+mod value_type;
 mod write;
 
-pub use document::{Document, Kind, NodeRef};
+pub use document::{Children, Document, Kind, NodeRef};
+pub use edit::{Added, Edits};
 pub use error::{QueryError, XmlError};
-pub use parse::{Encoding, Options, parse};
-pub use query::{Atom, Change, External, Item, Namespaces, Query};
+pub use parse::{Encoding, Options, is_name_char, is_name_start, parse};
+pub use query::{Atom, AtomType, Change, External, Item, Namespaces, Query};
 
 /// Levels of elements, and of expressions.
 pub const DEPTH_MAX: usize = 128;

@@ -653,12 +653,12 @@ fn split(name: &str) -> (&str, &str) {
 }
 
 /// May a name (without colon) begin with it?
-pub(crate) fn is_name_start(c: char) -> bool {
+pub fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || (!c.is_ascii() && c.is_alphabetic())
 }
 
 /// May a name have it behind its first character?
-pub(crate) fn is_name_char(c: char) -> bool {
+pub fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric()
         || matches!(c, '_' | '-' | '.' | '\u{b7}')
         || (!c.is_ascii() && (c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c)))

@@ -9,7 +9,7 @@ mod functions;
 mod parser;
 mod tree;
 
-pub use atom::Atom;
+pub use atom::{Atom, AtomType};
 pub use change::Change;
 pub use tree::External;
 
@@ -143,10 +143,16 @@ impl Query {
 }
 
 impl Item {
-    /// Its value: of a node its text.
+    /// Its value: of a node its text, or what that is by the document's schema.
     pub fn atom(&self) -> Atom {
         match self {
-            Item::Node(node) => Atom::Untyped(node.doc.string_value(node.id)),
+            Item::Node(node) => {
+                let text = Atom::Untyped(node.doc.string_value(node.id));
+                match node.doc.value_type(node.id) {
+                    AtomType::Untyped => text,
+                    ty => text.cast(ty).unwrap_or(text),
+                }
+            }
             Item::Atom(atom) => atom.clone(),
         }
     }

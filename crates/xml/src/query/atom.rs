@@ -3,6 +3,7 @@
 //! Numbers are whole (64 bits) or binary fractions: xs:decimal computes as xs:double does and is written without an
 //! exponent.
 
+pub use crate::value_type::AtomType;
 use std::cmp::Ordering;
 use std::fmt::Write;
 
@@ -23,21 +24,6 @@ pub enum Atom {
     Double(f64),
     /// xs:base64Binary, xs:hexBinary
     Bytes(Vec<u8>),
-}
-
-/// A type that a value can be made to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AtomType {
-    Text,
-    Bool,
-    Int,
-    Decimal,
-    Double,
-    /// A date or time: its text.
-    Moment,
-    Base64,
-    Hex,
-    Untyped,
 }
 
 impl AtomType {
