@@ -246,7 +246,7 @@ impl Binder<'_> {
             let ty = SqlType::Clr(ty);
             return Ok((Some(self.coerce(arg, ty, CastMode::Implicit)?), ty));
         }
-        if (arg.ty == SqlType::Xml || arg.ty.is_spatial())
+        if (arg.ty.is_xml() || arg.ty.is_spatial())
             && (f.distinct || !matches!(func, AggFunc::Count | AggFunc::CountBig))
         {
             return Err(invalid(arg.ty));

@@ -108,7 +108,13 @@ impl Binder<'_> {
             Some(ast::TypeArg::Number(u32::try_from(crate::expr::constant_int(e)?).ok()?))
         });
         let args = args.collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
-        let ty = ast::TypeName { name: name.to_lowercase(), schema: None, args, span: ty.span };
+        let ty = ast::TypeName {
+            name: name.to_lowercase(),
+            schema: None,
+            args,
+            xml: None,
+            span: ty.span,
+        };
         let ty = self.declared_type(&ty)?;
         let (seed, increment) = match numbers {
             [] => ("1".to_owned(), "1".to_owned()),

@@ -95,9 +95,10 @@ impl Binder<'_> {
         }
         let long = [self.long_name(left), self.long_name(right)];
         let apart = |a: &Expr, b: &Expr| match (a.ty, b.ty) {
-            (SqlType::Time(_), SqlType::Time(_)) | (SqlType::Xml, SqlType::Xml) => false,
+            (SqlType::Time(_), SqlType::Time(_)) => false,
+            (one, other) if one.is_xml() && other.is_xml() => false,
             (SqlType::Time(_), other) => other.is_temporal(),
-            (SqlType::Xml, _) => true,
+            (one, _) if one.is_xml() => true,
             _ => false,
         };
         if long == [None, None] && !apart(left, right) && !apart(right, left) {
@@ -150,7 +151,7 @@ impl Binder<'_> {
                     ty.name()
                 ),
             )),
-            SqlType::Xml => Err(self.error(
+            SqlType::Xml | SqlType::TypedXml { .. } => Err(self.error(
                 305,
                 "The XML data type cannot be compared or sorted, except when using the IS NULL operator.",
             )),
@@ -299,7 +300,7 @@ fn long_type(ty: SqlType) -> Option<&'static str> {
 /// The type of a column of a result, if its values do not compare.
 pub(crate) fn not_comparable(column: &OutputColumn) -> Option<&'static str> {
     match column.ty {
-        SqlType::Xml => Some("xml"),
+        ty if ty.is_xml() => Some("xml"),
         ty if ty.is_spatial() => spatial_name(ty),
         ty if column.is_long() => long_type(ty),
         _ => None,

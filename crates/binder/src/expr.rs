@@ -7,7 +7,7 @@ use types::{Decimal, Len, SqlType, Value};
 
 use crate::coerce::cast;
 use crate::context::Binder;
-use semantics::type_names::system_type;
+use semantics::type_names::system_type_or_xml;
 use semantics::{BindError, Result};
 
 impl Binder<'_> {
@@ -113,7 +113,7 @@ impl Binder<'_> {
                 let input = self.expr(expr)?;
                 let pattern = self.expr(pattern)?;
                 for (i, e) in [&input, &pattern].into_iter().enumerate() {
-                    if matches!(e.ty, SqlType::Variant | SqlType::Xml | SqlType::Clr(_)) {
+                    if e.ty.is_xml() || matches!(e.ty, SqlType::Variant | SqlType::Clr(_)) {
                         return Err(BindError::new(
                             8116,
                             16,
@@ -391,7 +391,7 @@ impl Binder<'_> {
     }
 
     fn cast_call(&mut self, c: &ast::Cast, line: u32) -> Result<Expr> {
-        let ty = system_type(&c.ty, true).map_err(|e| match e.number {
+        let ty = system_type_or_xml(self.names, &c.ty, true).map_err(|e| match e.number {
             // An alias type is none that CAST knows.
             2715 => BindError::new(
                 243,
@@ -442,7 +442,7 @@ impl Binder<'_> {
         let Some(from) = self.long_name(input) else { return Ok(()) };
         let fits = match from {
             "image" => ty.is_binary(),
-            _ => ty.is_character() || ty == SqlType::Xml,
+            _ => ty.is_character() || ty.is_xml(),
         };
         if fits {
             return Ok(());

@@ -15,7 +15,6 @@ use catalog::{ColumnSpec, IndexSpec, ProcedureDef, TableDef};
 use ir::ddl::IndexView;
 use ir::*;
 use syntax::ast;
-use types::SqlType;
 
 use crate::context::*;
 use crate::deterministic::is_deterministic_function;
@@ -74,7 +73,7 @@ impl Binder<'_> {
         check_bound(&bound, of)?;
         check_aggregates(&bound, of)?;
         check_grouping(&bound, index, of)?;
-        if bound.output.iter().any(|c| c.is_long() || c.ty == SqlType::Xml) {
+        if bound.output.iter().any(|c| c.is_long() || c.ty.is_xml()) {
             let why = "It contains text, ntext, image, FILESTREAM or xml columns.";
             return Err(of.error(1942, format!("Cannot create index on view '{}'. {why}", of.view)));
         }
@@ -260,7 +259,7 @@ fn check_kind(spec: &IndexSpec, index: &ast::IndexDefinition, of: &Refusing<'_>)
 /// 1990, 10610, 35305.
 fn check_options(spec: &IndexSpec, index: &ast::IndexDefinition, of: &Refusing<'_>) -> Result<()> {
     let view = of.view;
-    if index.columnstore || index.spatial.is_some() {
+    if index.columnstore || index.spatial.is_some() || index.xml.is_some() {
         let text = "The statement failed because a columnstore index cannot be created on a view. Consider creating a \
                     columnstore index on the base table or creating an index without the COLUMNSTORE keyword on the view.";
         return Err(match index.columnstore {

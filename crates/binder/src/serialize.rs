@@ -11,7 +11,7 @@ use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::functions::is_json;
-use semantics::type_names::system_type;
+use semantics::type_names::system_type_or_xml;
 use semantics::xml_names::{first_wrong, xml_name};
 use semantics::{BindError, Result, for_xml_explicit};
 
@@ -91,7 +91,7 @@ impl Binder<'_> {
         for column in query.output.iter().filter(|_| !explicit) {
             let name = column.name.as_deref().unwrap_or("");
             let raw = match clause.xml {
-                true => column.ty == SqlType::Xml,
+                true => column.ty.is_xml(),
                 false => source_of(&query.rel, column.id).is_some_and(is_json),
             };
             let mut made = SerialColumn { raw, ..SerialColumn::of(column.ty) };
@@ -265,7 +265,7 @@ impl Binder<'_> {
         let column = |name: &str, ty, nullable| SystemColumn { name: name.into(), ty, nullable };
         let mut columns = Vec::new();
         for c in schema {
-            let ty = system_type(&c.ty, false)?;
+            let ty = system_type_or_xml(self.names, &c.ty, false)?;
             if c.as_json && ty != LONG_TEXT {
                 return Err(BindError::new(
                     13618,
@@ -327,7 +327,7 @@ impl Binder<'_> {
         }
         let mut columns = Vec::with_capacity(schema.len());
         for c in schema {
-            let ty = system_type(&c.ty, false)?;
+            let ty = system_type_or_xml(self.names, &c.ty, false)?;
             bound.push(text_constant(c.path.as_deref().unwrap_or("")));
             columns.push(SystemColumn { name: c.name.value.clone(), ty, nullable: true });
         }

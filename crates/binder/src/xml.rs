@@ -99,7 +99,7 @@ impl Binder<'_> {
 
     fn is_xml(&self, value: &Expr, line: u32) -> Result<()> {
         match value.ty {
-            SqlType::Xml => Ok(()),
+            ty if ty.is_xml() => Ok(()),
             ty => {
                 let text = format!("Cannot call methods on {}.", ty.message_name());
                 Err(BindError::new(258, 15, line, text))
@@ -222,7 +222,7 @@ impl Binder<'_> {
                     })?
                 }
             };
-            if value.ty == SqlType::Xml && !changes {
+            if value.ty.is_xml() && !changes {
                 let text = format!(
                     "{place}: An XML instance is only supported as the direct source of an insert using \
                      sql:column/sql:variable."

@@ -26,7 +26,7 @@ impl Storage {
     pub fn of(ty: SqlType, wide: bool) -> Option<Storage> {
         Some(match ty {
             SqlType::Char(_) | SqlType::VarChar(_) if !wide => Storage::Char,
-            SqlType::Xml => Storage::Wide,
+            ty if ty.is_xml() => Storage::Wide,
             _ if ty.is_character() => Storage::Wide,
             SqlType::Variant => return None,
             ty => Storage::Native(ty),
@@ -76,7 +76,7 @@ pub fn native_prefix(ty: SqlType, nullable: bool) -> (u8, usize) {
         | SqlType::Binary(_)
         | SqlType::VarBinary(_)
         | SqlType::Clr(_) => (2, 0),
-        SqlType::Variant | SqlType::Xml => (4, 0),
+        SqlType::Variant | SqlType::Xml | SqlType::TypedXml { .. } => (4, 0),
         SqlType::Bit
         | SqlType::Decimal { .. }
         | SqlType::UniqueIdentifier

@@ -114,13 +114,14 @@ impl Rows {
         let is_last = i + 1 == self.fields.len();
         let length = match field.prefix {
             0 if !field.terminator.is_empty() => {
-                let Some(length) = to_terminator(window, field, is_last, i)? else {
+                let Some((length, ended)) = to_terminator(window, field, is_last, i)? else {
                     return Ok(false);
                 };
-                let but = if field.is_line { ends_line(window, field, length) } else { 0 };
+                let unit = if field.storage.is_wide() { 2 } else { 1 };
+                let is_line = field.is_line && field.terminator.len() == unit;
+                let but = if is_line { ends_line(window, field, length) } else { 0 };
                 push(row, window, length, but);
-                let ended = window.rest()[length..].starts_with(&field.terminator);
-                window.step(length + if ended { field.terminator.len() } else { 0 });
+                window.step(length + ended);
                 return Ok(true);
             }
             0 => Some(field.length),
@@ -235,7 +236,8 @@ fn line_end(window: &mut Window, last: &Field) -> std::io::Result<usize> {
     if window.starts_with(&last.terminator)? {
         return Ok(last.terminator.len());
     }
-    if !last.is_line {
+    let unit = if last.storage.is_wide() { 2 } else { 1 };
+    if !last.is_line || last.terminator.len() != unit {
         return Ok(0);
     }
     let n = last.terminator.len();
@@ -245,16 +247,23 @@ fn line_end(window: &mut Window, last: &Field) -> std::io::Result<usize> {
     Ok(if window.starts_with(&both)? { both.len() } else { 0 })
 }
 
-/// How many bytes stand before a field's terminator. At the end of the file those that are left, where the field is the
-/// last one; None: none are.
+/// How many bytes stand before a field's terminator, and how long that is. At the end of the file those that are left,
+/// where the field is the last one; None: none are.
 fn to_terminator(
     window: &mut Window,
     field: &Field,
     is_last: bool,
     i: usize,
-) -> Result<Option<usize>, ReadError> {
+) -> Result<Option<(usize, usize)>, ReadError> {
     let unit = if field.storage.is_wide() { 2 } else { 1 };
     let mark = &field.terminator;
+    // `&|\n` is `&|\r\n` too.
+    let mut returned = Vec::new();
+    if field.is_line && mark.len() > unit {
+        let (front, line) = mark.split_at(mark.len() - unit);
+        let wide = if unit == 2 { &b"\r\0"[..] } else { b"\r" };
+        returned = [front, wide, line].concat();
+    }
     let mut looked = 0;
     loop {
         let here = window.rest();
@@ -268,11 +277,17 @@ fn to_terminator(
             }
             if !looked.is_multiple_of(unit) {
                 looked += 1;
-            } else if here[looked..].starts_with(mark) {
+            } else if let Some(ended) = [mark, &returned]
+                .into_iter()
+                .find(|mark| !mark.is_empty() && here[looked..].starts_with(mark))
+            {
                 return match looked > field.max {
                     true => Err(ReadError::TooLong { field: i + 1 }),
-                    false => Ok(Some(looked)),
+                    false => Ok(Some((looked, ended.len()))),
                 };
+            } else if returned.starts_with(&here[looked..]) {
+                // It may go on where the window ends.
+                break;
             } else if here.len() < looked + mark.len() {
                 break;
             } else {
@@ -286,7 +301,7 @@ fn to_terminator(
             let left = window.rest().len();
             return match (is_last, left) {
                 (true, 0) => Ok(None),
-                (true, n) => Ok(Some(n)),
+                (true, n) => Ok(Some((n, 0))),
                 (false, _) => Err(ReadError::UnexpectedEnd),
             };
         }

@@ -16,7 +16,7 @@ fn window(bytes: &[u8]) -> Window {
 }
 
 fn text(terminator: &str) -> Field {
-    let is_line = terminator == "\n";
+    let is_line = terminator.ends_with('\n');
     let terminator = terminator.as_bytes().to_vec();
     Field { storage: Storage::Char, prefix: 0, length: 0, terminator, is_line, max: 8000 }
 }
@@ -45,6 +45,13 @@ fn read(bytes: &[u8], fields: Vec<Field>, csv: Option<Csv>) -> (Vec<String>, Str
 
 fn csv() -> Option<Csv> {
     Some(Csv { quote: b"\"".to_vec(), escape: None, unit: 1 })
+}
+
+#[test]
+fn a_terminator_that_ends_a_line_may_have_a_return_in_it() {
+    let two = || vec![text("+|"), text("&|\n")];
+    let (rows, end) = read(b"1+|a&|\r\n2+|b\r&|\n3+|c&|\rd&|\n", two(), None);
+    assert_eq!((rows, end.as_str()), (vec!["1|a".into(), "2|b\r".into(), "3|c&|\rd".into()], ""));
 }
 
 #[test]

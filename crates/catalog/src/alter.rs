@@ -146,6 +146,7 @@ impl Catalog {
             AlterTable::AddColumns(columns) => {
                 let before = table.columns.len();
                 columns.iter().try_for_each(|c| self.add_one(txn, scope, table, c, empty))?;
+                self.hold_xml_schemas(txn, scope, &table.columns[before..])?;
                 // Values that the engine makes are in every row, and so are an identity's numbers.
                 let given = |c: &ColumnDef| c.identity.is_some() || c.is_made() && !c.is_volatile();
                 if !empty && table.columns[before..].iter().any(given) {
@@ -173,9 +174,13 @@ impl Catalog {
                     let to = |target| Some(if target == of(before) { of(id) } else { target });
                     self.move_properties(txn, scope, to)?;
                 }
-                if spec.spatial.is_some() { Ok(()) } else { self.filled(txn, table, id, work) }
+                let has_entries = spec.spatial.is_none() && spec.xml.is_none();
+                if has_entries { self.filled(txn, table, id, work) } else { Ok(()) }
             }
             AlterTable::DropIndex { name } => {
+                if let Some(id) = table.index_id_of(name) {
+                    self.check_fulltext(scope, table, Some((name, id)), None)?;
+                }
                 let gone = self.drop_index(txn, table, name, work)?;
                 let gone = PropertyTarget::index(table.object_id, gone);
                 self.forget_properties(txn, scope, |target| target == gone)
@@ -243,12 +248,18 @@ impl Catalog {
             }
             AlterTable::DistrustConstraints => self.distrust(txn, table),
             AlterTable::AlterColumn { name, ty, nullable, alias, collation, mask } => {
+                self.check_fulltext(scope, table, None, Some(name))?;
                 if let Some(ordinal) = table.column(name) {
                     table.columns[ordinal].mask = mask.clone();
                 }
-                self.alter_column(txn, table, name, *ty, *nullable, *alias, *collation, work)
+                self.alter_column(txn, table, name, *ty, *nullable, *alias, *collation, work)?;
+                match table.column(name) {
+                    Some(i) => self.hold_xml_schemas(txn, scope, &table.columns[i..=i]),
+                    None => Ok(()),
+                }
             }
             AlterTable::DropColumn { name, if_exists } => {
+                self.check_fulltext(scope, table, None, Some(name))?;
                 self.renumber_tracked(table);
                 self.drop_column(txn, scope, table, name, *if_exists, work)
             }
@@ -275,6 +286,10 @@ impl Catalog {
                 Ok(())
             }
             AlterTable::DropConstraint { name, if_exists } => {
+                if let Some(id) = table.index_id_of(name) {
+                    self.check_fulltext(scope, table, Some((name, id)), None)?;
+                    check_key_unused(table, name, id)?;
+                }
                 self.drop_constraint(txn, scope, table, name, *if_exists, work)
             }
         }
@@ -345,4 +360,18 @@ fn position(table: &TableDef, name: &str) -> Result<usize, CatalogError> {
 /// Foreign keys know columns by ordinal, whatever they are called.
 fn without_keys(table: &TableDef) -> TableDef {
     TableDef { foreign_keys: Vec::new(), ..table.clone() }
+}
+
+/// 3734: XML and spatial indexes need the clustered primary key.
+fn check_key_unused(table: &TableDef, name: &str, index_id: i32) -> Result<(), CatalogError> {
+    let is_key = table.primary_key.as_ref().is_some_and(|key| same_name(&key.name, name));
+    if !is_key || index_id != 1 || table.indexes.iter().all(IndexDef::has_entries) {
+        return Ok(());
+    }
+    Err(CatalogError::refused(
+        3734,
+        format!(
+            "Could not drop the primary key constraint '{name}' because the table has an XML or spatial index."
+        ),
+    ))
 }

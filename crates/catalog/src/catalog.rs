@@ -77,6 +77,11 @@ impl Definitions {
             }
         }
         if let ObjectRef::Procedure(module) = &entry.object
+            && let Some(schemas) = &module.xml_schema
+        {
+            schemas.publish();
+        }
+        if let ObjectRef::Procedure(module) = &entry.object
             && module.policy.is_some()
             && !self.policies.contains(&id)
         {
@@ -393,7 +398,7 @@ impl Catalog {
 
     /// Takes the Sch-M lock of a table, or of the rows of an indexed view, and gives its definition as it is under the lock. `None`:
     /// there is no such table (any more). Suspends.
-    pub(crate) fn lock_table(
+    pub fn lock_table(
         &self,
         txn: &mut Txn,
         scope: &DdlScope,

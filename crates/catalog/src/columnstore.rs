@@ -74,7 +74,8 @@ fn check_column(table: &TableDef, column: &ColumnDef, clustered: bool) -> Result
     }
     // Large values only in a clustered one.
     if column.rowversion
-        || matches!(column.ty, SqlType::Variant | SqlType::Xml | SqlType::Clr(_))
+        || column.ty.is_xml()
+        || matches!(column.ty, SqlType::Variant | SqlType::Clr(_))
         || (!clustered && is_max(column.ty))
     {
         let text = format!(

@@ -33,6 +33,7 @@ impl Catalog {
         for column in columns.iter_mut().filter(|column| column.alias.is_some()) {
             self.inherit_bindings(scope, column);
         }
+        self.hold_xml_schemas(txn, scope, &columns)?;
         let primary_key = match &spec.primary_key {
             Some(key) => Some(define_key(key, &spec.name, object_id, &mut columns, |name| {
                 // Not said means NOT NULL here; an explicit NULL is an error.
@@ -131,6 +132,7 @@ impl Catalog {
             let kind = ModuleKind::Trigger;
             self.drop_module(txn, scope, kind, Some(&trigger.schema), &trigger.name)?;
         }
+        self.drop_fulltext_index(txn, scope, table.object_id)?;
         self.forget_grants(txn, scope, table.object_id)?;
         let constraints = table.constraint_ids();
         self.forget_properties(txn, scope, |target| {
@@ -450,7 +452,7 @@ impl Catalog {
         ordinal: usize,
         column: &ColumnDef,
     ) -> Result<(), CatalogError> {
-        let (id, length, precision, scale) = column.ty.to_parts();
+        let (id, length, precision, scale) = crate::xml_schemas::stored_parts(column.ty);
         let default = column.default.as_ref();
         let absent = if column.absent.is_null() {
             Value::Null

@@ -136,6 +136,11 @@ impl TableDef {
         let index = self.indexes.iter().find(|index| index.index_id == index_id);
         index.map(|index| index.options).or(key.map(|key| key.options)).unwrap_or_default()
     }
+    /// The index_id of an index by its name, that of a clustered primary key among them.
+    pub fn index_id_of(&self, name: &str) -> Option<i32> {
+        let of_index = self.index(name).map(|index| index.index_id);
+        of_index.or_else(|| self.is_clustered_key(name).then_some(1))
+    }
     /// An index by name, any case.
     pub fn index(&self, name: &str) -> Option<&IndexDef> {
         self.indexes.iter().find(|index| same_name(&index.name, name))
@@ -424,6 +429,8 @@ pub struct IndexDef {
     pub columnstore: Option<Columnstore>,
     /// Then it has no entries and counts as disabled.
     pub spatial: Option<crate::SpatialIndex>,
+    /// Likewise.
+    pub xml: Option<crate::XmlIndex>,
     /// The condition of a filtered index, as T-SQL text.
     pub filter: Option<Box<str>>,
     /// Not kept up: its tree is empty.
@@ -588,6 +595,9 @@ impl ObjectKind {
             // No objects either.
             ObjectKind::Module(ModuleKind::PartitionFunction) => "PF",
             ObjectKind::Module(ModuleKind::PartitionScheme) => "PS",
+            ObjectKind::Module(ModuleKind::XmlSchemaCollection) => "XC",
+            ObjectKind::Module(ModuleKind::FulltextCatalog) => "FC",
+            ObjectKind::Module(ModuleKind::FulltextIndex) => "FT",
             ObjectKind::Module(ModuleKind::DatabaseTrigger | ModuleKind::ServerTrigger) => "TR",
         }
     }

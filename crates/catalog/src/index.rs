@@ -25,6 +25,8 @@ pub const KEY_COLUMNS_MAX: usize = 32;
 
 /// The index_id of a table's first spatial index, as in SQL Server.
 const SPATIAL_FROM: i32 = 384_000;
+/// The same of its first XML index.
+const XML_FROM: i32 = 256_000;
 
 const UNIQUE: u8 = 1;
 const CLUSTERED: u8 = 2;
@@ -87,9 +89,14 @@ impl Catalog {
         if spec.unique {
             crate::partition::check_key(&table.columns, partitioned, &columns, &spec.name)?;
         }
-        // Spatial indexes are numbered apart.
-        let from = if spec.spatial.is_some() { SPATIAL_FROM - 1 } else { 1 };
-        let own = |id: &i32| (*id >= SPATIAL_FROM) == spec.spatial.is_some();
+        // Those without entries are numbered apart.
+        let range = match (&spec.spatial, &spec.xml) {
+            (Some(_), _) => SPATIAL_FROM..i32::MAX,
+            (_, Some(_)) => XML_FROM..SPATIAL_FROM,
+            _ => 2..XML_FROM,
+        };
+        let from = range.start - 1;
+        let own = |id: &i32| range.contains(id);
         let highest = table.indexes.iter().map(|i| i.index_id).filter(own).max().unwrap_or(from);
         let constraint_id = if kind == IndexKind::Index { 0 } else { self.new_object_id() };
         let index = IndexDef {
@@ -103,8 +110,9 @@ impl Catalog {
             include,
             columnstore,
             spatial: spec.spatial,
+            xml: spec.xml,
             filter: spec.filter.clone(),
-            disabled: spec.spatial.is_some(),
+            disabled: spec.spatial.is_some() || spec.xml.is_some(),
             ignore_dup_key: spec.ignore_dup_key,
             fill_factor: spec.fill_factor,
             options: spec.options,
@@ -227,7 +235,11 @@ impl Catalog {
             index.columnstore.as_ref().map_or(Value::Null, crate::columnstore::pack),
             index.buckets.map(|n| n as i32).into(),
             index.options.pack().into(),
-            index.spatial.as_ref().map_or(Value::Null, crate::spatial_index::pack),
+            match (&index.spatial, &index.xml) {
+                (Some(spatial), _) => crate::spatial_index::pack(spatial),
+                (_, Some(xml)) => crate::xml_index::pack(xml),
+                _ => Value::Null,
+            },
         ];
         self.tables.indexes.put(txn, &row)
     }
@@ -285,7 +297,9 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
     let columnstore = columnstore.map(|bytes| crate::columnstore::unpack(&bytes)).transpose()?;
     let buckets = cells.opt_int()?.map(|n| n as u32);
     let options = IndexOptions::unpack(cells.opt_int()?.unwrap_or(0) as i32);
-    let spatial = cells.opt_bytes()?;
+    let asked = cells.opt_bytes()?;
+    let xml = asked.as_deref().and_then(crate::xml_index::unpack);
+    let spatial = asked.filter(|_| xml.is_none());
     let spatial = spatial.map(|bytes| crate::spatial_index::unpack(&bytes)).transpose()?;
     Ok(IndexDef {
         index_id,
@@ -298,6 +312,7 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
         include,
         columnstore,
         spatial,
+        xml,
         filter,
         disabled: flags & DISABLED != 0,
         ignore_dup_key: flags & IGNORE_DUP_KEY != 0,

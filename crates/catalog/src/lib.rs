@@ -18,6 +18,7 @@ mod create;
 mod ddl_events;
 mod def;
 mod error;
+mod fulltext;
 mod governor;
 mod identity;
 mod index;
@@ -45,6 +46,8 @@ mod statistics;
 mod system;
 mod tracking;
 mod transfer;
+mod xml_index;
+mod xml_schemas;
 
 pub use alter::{Altered, Work};
 pub use binding::{Binding, TypeBindings};
@@ -61,6 +64,10 @@ pub use def::{
     is_global_name, same_name,
 };
 pub use error::{CatalogError, Wanted};
+pub use fulltext::{
+    FULLTEXT_LANGUAGES, Fulltext, FulltextCatalog, FulltextColumn, FulltextIndex, Stoplist,
+    Tracking as FulltextTracking,
+};
 pub use governor::{
     DEFAULT as DEFAULT_GROUP, GovernorDef, GroupDef, INTERNAL as INTERNAL_GROUP, PoolDef,
 };
@@ -85,6 +92,7 @@ pub use spec::{
     AlterTable, CheckSpec, ColumnSpec, ColumnstoreSpec, ForeignKeySpec, IndexSpec, KeySpec, Mark,
     ModuleOptions, PutMode, SpaceSpec, TableSpec, VersioningSpec,
 };
+pub use xml_index::{XmlIndex, XmlIndexKind};
 
 pub use statistics::{
     Extent, Histogram, STEPS_MAX, Statistic, StatisticSpec, Step, TableStatistics,

@@ -39,6 +39,7 @@ impl Catalog {
             constraints: by_object(t.constraints.scan(&mut txn, &[])?)?,
             partitioned: by_object(t.partitioned.scan(&mut txn, &[])?)?,
             statistics: self.load_statistics(&mut txn)?,
+            xml_schemas: HashMap::new(),
             highest: FIRST_OBJECT_ID - 1,
             referencing: HashMap::new(),
             versioned: HashMap::new(),
@@ -48,7 +49,10 @@ impl Catalog {
         stored.highest = stored.highest.max(known);
         let mut modules = by_object(t.modules.scan(&mut txn, &[])?)?;
         let mut entries = Vec::new();
-        for row in t.objects.scan(&mut txn, &[])? {
+        let objects = t.objects.scan(&mut txn, &[])?;
+        // Before the tables, whose columns name them.
+        stored.xml_schemas = crate::xml_schemas::stored(&objects, &modules)?;
+        for row in objects {
             let mut cells = Cells::new(row);
             let object_id = cells.int()? as i32;
             let (schema, name) = (cells.text()?, cells.text()?);
@@ -94,6 +98,8 @@ impl Catalog {
                         sequence,
                         policy: crate::procedures::policy_of(kind, &text),
                         partitioning: crate::partition::of_text(kind, &text)?,
+                        xml_schema: stored.xml_schemas.get(&object_id).cloned(),
+                        fulltext: crate::fulltext::of_text(kind, &text)?,
                         object_id,
                         schema,
                         name,
@@ -230,6 +236,8 @@ struct StoredTables<'a> {
     indexes: ByObject,
     constraints: ByObject,
     partitioned: ByObject,
+    /// Collections of XML schemas, by their ids.
+    xml_schemas: HashMap<i32, xml_schema::Registered>,
     statistics: BTreeMap<i32, Vec<Statistic>>,
     /// The highest id of an object or constraint.
     highest: i32,
@@ -326,7 +334,10 @@ impl StoredTables<'_> {
         if !ordinals.eq((0..columns.len() as i64).map(Some)) {
             return Err(corrupt("a table's columns are not all there"));
         }
-        let columns = columns.into_iter().map(column).collect::<Result<_, _>>()?;
+        let mut columns = columns.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        for column in &mut columns {
+            column.ty = crate::xml_schemas::known(column.ty, &self.xml_schemas)?;
+        }
         let key = self.keys.remove(&object_id).and_then(|mut rows| rows.pop());
         let mut table = TableDef {
             primary_key: key.map(primary_key).transpose()?,

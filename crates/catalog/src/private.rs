@@ -81,6 +81,7 @@ pub fn show_indexes(table: &mut TableDef, shown: &TableSpec) -> Result<(), Catal
             include: ordinals(&include)?.into_iter().map(|(ordinal, _)| ordinal).collect(),
             columnstore: None,
             spatial: None,
+            xml: None,
             filter: spec.filter.clone(),
             disabled: false,
             ignore_dup_key: spec.ignore_dup_key,

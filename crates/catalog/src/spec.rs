@@ -129,6 +129,8 @@ pub struct IndexSpec {
     pub columnstore: Option<ColumnstoreSpec>,
     /// Of the one column that `include` names.
     pub spatial: Option<crate::SpatialIndex>,
+    /// Likewise.
+    pub xml: Option<crate::XmlIndex>,
     pub unique: bool,
     pub clustered: bool,
     /// The condition's text, known to bind.

@@ -19,7 +19,7 @@
 //! | 13 | principals | scope, what, id | name, kind, sid, owner, default, flags, password hash, created_unix_ns, modified_unix_ns |
 //! | 14 | members | scope, role, member | there |
 //! | 15 | permissions | scope, class, major_id, grantee, permission (1000 + n: UNMASK of column n) | state, grantor |
-//! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter, of a columnstore index: see `columnstore.rs`, bucket count, options, of a spatial index: see `spatial_index.rs` |
+//! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter, of a columnstore index: see `columnstore.rs`, bucket count, options, of a spatial index: see `spatial_index.rs`, of an XML index: see `xml_index.rs` |
 //! | 17 | constraints | object_id, constraint_id | name, kind (1 check, 2 foreign key), flags, columns, table, its columns, on delete, on update, text |
 //! | 18 | configuration | name | value, value for secondaries (CHANGE_TRACKING: see `tracking.rs`; MESSAGE: see `messages.rs`) |
 //! | 19 | statistics | object_id, stats_id, part | name, flags (1 auto created, 2 user created, 4 no recompute), bytes |

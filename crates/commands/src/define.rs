@@ -4,6 +4,7 @@ mod change;
 pub(crate) mod ddl_trigger;
 pub(crate) mod dependents;
 mod drop;
+mod fulltext;
 mod global_tables;
 mod indexed_view;
 mod key_bytes;
@@ -19,6 +20,7 @@ pub mod statistics;
 mod temporary_tables;
 pub(crate) mod trigger;
 mod user_types;
+mod xml_schemas;
 
 use crate::Commands;
 use crate::define::change::writer;

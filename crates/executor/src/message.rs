@@ -250,6 +250,8 @@ fn reach_of(number: i32, severity: u8) -> Reach {
     match number {
         1205 | 3960 | 3961 | 41302 | 41305 | 41325 | 9002 | 1105 | 1101 => Reach::Transaction,
         241 | 242 | 244 | 245 | 248 | 295 | 529 | 8114 | 8169 => Reach::Batch,
+        // What a schema collection does not take.
+        6901..=6965 => Reach::Batch,
         // Names that do not resolve when a statement is bound at last.
         207 | 208 | 209 | 926 | 927 | 942 | 4104 | 217 => Reach::Scope,
         // Stopped from outside; and where there is no memory, the next statement would not get on either.

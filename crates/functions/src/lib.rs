@@ -71,15 +71,6 @@ pub fn call(
         }
         IsJson | JsonValue | JsonQuery | JsonModify | JsonPathExists | JsonObject | JsonArray
         | AsJson | StringEscape => json::call(func, v, args, ty),
-        // No database has any here.
-        XmlSchemaNamespace => match v[1].as_str() {
-            None => Ok(Value::Null),
-            Some(name) => Err(FunctionError::new(
-                6314,
-                16,
-                format!("Collection specified does not exist in metadata : '{name}'"),
-            )),
-        },
         Format | Parse | TryParse => parse::call(func, v, args, ty, statement),
         Greatest | Least => Ok(extreme(func, v)),
         Convert { try_ } => match (&v[0], v[1].as_i64()) {

@@ -84,8 +84,11 @@ pub fn rows(
 fn value(node: &NodeRef, patterns: &[Query], ty: SqlType) -> Result<Value, FunctionError> {
     for pattern in patterns {
         let Some(item) = pattern.run(node, &[])?.into_iter().next() else { continue };
-        if let (Item::Node(found), SqlType::Xml) = (&item, ty) {
-            return Ok(Value::str(&found.document().write(found.id())));
+        if let Item::Node(found) = &item
+            && ty.is_xml()
+        {
+            let text = Value::str(&found.document().write(found.id()));
+            return Ok(convert::cast(&text, SqlType::Xml, ty, 0)?);
         }
         let text = Value::str(&item.atom().to_text());
         return Ok(convert::cast(&text, SqlType::NVarChar(Len::Max), ty, 0)?);

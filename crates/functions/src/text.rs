@@ -458,9 +458,7 @@ fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, FunctionError> {
 fn data_length(value: &Value, ty: SqlType) -> usize {
     match value {
         Value::Variant(held) => data_length(held.value(), held.ty()),
-        Value::Str(text) if ty.is_unicode() || ty == SqlType::Xml => {
-            types::collation::utf16_len(text) * 2
-        }
+        Value::Str(text) if ty.is_unicode() || ty.is_xml() => types::collation::utf16_len(text) * 2,
         Value::Str(text) => {
             let page = text.rule().code_page();
             if text.is_ascii() {

@@ -40,7 +40,14 @@ use syntax::ast::StatementKind;
 pub(crate) fn is_watched(kind: &StmtKind) -> bool {
     match kind {
         StmtKind::Ddl(ddl) => !matches!(&**ddl, Ddl::PrivateUnique { .. }),
-        StmtKind::Rare(rare) => matches!(**rare, Rare::Governor(_)),
+        StmtKind::Rare(rare) => !matches!(
+            **rare,
+            Rare::InsertBulk
+                | Rare::BeginDistributed
+                | Rare::SetUser { .. }
+                | Rare::Shutdown { .. }
+                | Rare::Nothing
+        ),
         StmtKind::Security(_) | StmtKind::Statistics(_) | StmtKind::AlterServer(_) => true,
         StmtKind::Exec(exec) => match &exec.procedure {
             ProcRef::Name(name) => procedures::is_watched(&name.name),

@@ -85,7 +85,7 @@ pub(crate) fn facts(ty: SqlType) -> TypeFacts {
         SqlType::DateTimeOffset(p) => of(time(p) + 5, 26 + digits(p), p, 43),
         SqlType::UniqueIdentifier => of(16, 0, 0, 36),
         SqlType::Variant => of(8016, 0, 0, 98),
-        SqlType::Xml => of(-1, 0, 0, 241),
+        SqlType::Xml | SqlType::TypedXml { .. } => of(-1, 0, 0, 241),
         SqlType::Clr(ty) => of(ty.bytes_max().map_or(-1, |n| n as i16), 0, 0, 240),
     }
 }

@@ -282,6 +282,16 @@ pub enum Rare {
     },
     /// Resource Governor.
     Governor(ast::GovernorStatement),
+    /// CREATE XML SCHEMA COLLECTION, and ALTER ... ADD: the text as a value of a type that [`types::convert`] makes an
+    /// xml of.
+    PutXmlSchemas {
+        add: bool,
+        name: ObjectName,
+        text: Expr,
+    },
+    DropXmlSchemas(ObjectName),
+    /// Full-text catalogs and indexes.
+    Fulltext(ast::FulltextStatement),
     /// LINENO: the parser has done it.
     Nothing,
 }

@@ -378,6 +378,8 @@ fn of_database_role(role: i32, permission: Permission) -> Option<bool> {
                 | CreateSchema
                 | CreateTable
                 | CreateType
+                | CreateXmlSchemaCollection
+                | CreateFulltextCatalog
                 | CreateView
                 | References
         ),

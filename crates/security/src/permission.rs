@@ -163,6 +163,8 @@ permissions! {
     CreateRule = 39, "CREATE RULE", "CRRU",
     AlterAnyDatabaseDdlTrigger = 40, "ALTER ANY DATABASE DDL TRIGGER", "ALTG",
     AlterAnyApplicationRole = 41, "ALTER ANY APPLICATION ROLE", "ALAR",
+    CreateXmlSchemaCollection = 42, "CREATE XML SCHEMA COLLECTION", "CRXS",
+    CreateFulltextCatalog = 43, "CREATE FULLTEXT CATALOG", "CRFT",
     ConnectSql = 50, "CONNECT SQL", "COSQ",
     ControlServer = 51, "CONTROL SERVER", "CL",
     ViewServerState = 52, "VIEW SERVER STATE", "VWSS",
@@ -257,6 +259,8 @@ impl Permission {
                 | CreateView
                 | CreateFunction
                 | CreateType
+                | CreateXmlSchemaCollection
+                | CreateFulltextCatalog
                 | CreateDefault
                 | CreateRule
                 | Checkpoint

@@ -96,6 +96,8 @@ pub fn check(statement: &ast::Statement, native: bool) -> Result<()> {
             ast::RareStatement::SetUser { .. } => "SETUSER",
             ast::RareStatement::Shutdown { .. } => "SHUTDOWN",
             ast::RareStatement::Governor(_) => "ALTER",
+            ast::RareStatement::XmlSchema(_) => "XML SCHEMA COLLECTION",
+            ast::RareStatement::Fulltext(_) => "FULLTEXT",
         },
         _ => "ALTER",
     };

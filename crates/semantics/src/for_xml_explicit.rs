@@ -92,8 +92,7 @@ fn described(
         }
     };
     let inner = parts.get(2).copied().unwrap_or("");
-    let mut made =
-        SerialColumn { level, raw: column.ty == SqlType::Xml, ..SerialColumn::of(column.ty) };
+    let mut made = SerialColumn { level, raw: column.ty.is_xml(), ..SerialColumn::of(column.ty) };
     if !inner.is_empty() {
         made.path = vec![xml_name(inner, namespaces)];
     }

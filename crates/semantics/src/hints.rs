@@ -128,8 +128,8 @@ fn index_id(hint: &ast::TableHint, table: &catalog::TableDef) -> Result<Option<u
     };
     let of_id = |id: i32| table.indexes.iter().find(|index| index.index_id == id);
     // A spatial index has no entries, and a hint of one no effect.
-    let is_off = |index: &catalog::IndexDef| match &index.spatial {
-        Some(spatial) => spatial.is_off,
+    let is_off = |index: &catalog::IndexDef| match index.is_off() {
+        Some(off) => off,
         None => index.disabled,
     };
     if let Some(index) = named.and_then(of_id).filter(|index| is_off(index)) {

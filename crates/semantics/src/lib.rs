@@ -30,6 +30,7 @@ pub mod spatial;
 pub mod told;
 pub mod tree;
 pub mod type_names;
+pub mod xml_index;
 pub mod xml_names;
 
 pub use error::{BindError, Result};

@@ -59,6 +59,11 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// The number that stands for an XML schema collection.
+    fn xml_schemas(&self, name: &ObjectName) -> Option<u32> {
+        let _ = name;
+        None
+    }
     /// A function of the current database by its object id.
     fn function_by_id(&self, object_id: i32) -> Option<Arc<catalog::ProcedureDef>> {
         let _ = object_id;

@@ -14,6 +14,9 @@ use crate::names::{AliasType, Names};
 
 /// A type as written, and the alias type it was if it was one; 2715, 2716.
 pub fn named_type(names: &dyn Names, ty: &ast::TypeName) -> Result<(SqlType, Option<AliasType>)> {
+    if ty.xml.is_some() {
+        return Ok((typed_xml(names, ty)?, None));
+    }
     let of_system = ty.schema.as_ref().is_none_or(|s| s.value.eq_ignore_ascii_case("sys"));
     let missing = match of_system {
         true => match system_type(ty, false) {
@@ -40,6 +43,24 @@ pub fn named_type(names: &dyn Names, ty: &ast::TypeName) -> Result<(SqlType, Opt
         )),
         None => Err(missing.unwrap_or_else(|| not_found(&name.to_string(), ty.span.line.max(1)))),
     }
+}
+
+/// xml of a schema collection; 6314, and the type as it is where it names none.
+fn typed_xml(names: &dyn Names, ty: &ast::TypeName) -> Result<SqlType> {
+    let Some(of) = &ty.xml else { return system_type(ty, false) };
+    match names.xml_schemas(&ObjectName::from(&of.collection)) {
+        Some(schema) => Ok(SqlType::TypedXml { schema, document: of.document }),
+        None => {
+            let text =
+                format!("Collection specified does not exist in metadata : '{}'", of.collection);
+            Err(BindError::new(6314, 16, ty.span.line.max(1), text))
+        }
+    }
+}
+
+/// The same as [`system_type`], and xml of a schema collection.
+pub fn system_type_or_xml(names: &dyn Names, ty: &ast::TypeName, in_cast: bool) -> Result<SqlType> {
+    if ty.xml.is_some() { typed_xml(names, ty) } else { system_type(ty, in_cast) }
 }
 
 /// What an alias type's definition says; `None` for other modules.

@@ -233,6 +233,7 @@ impl Environment for SessionEnvironment<'_> {
                 runtime::task::breathe()?;
                 self.host.metadata(func, args, self.state)?
             }
+            XmlSchemaNamespace => self.xml_schema_namespace(args)?,
             IndexKeyProperty | ServerFigure(_) => self.host.metadata(func, args, self.state)?,
             LastRowVersion => Value::binary(&self.state.database.engine.last_stamp().to_be_bytes()),
             MinActiveRowVersion => {
@@ -524,6 +525,28 @@ impl SessionEnvironment<'_> {
         let own =
             state.triggers.last().filter(|t| t.level == state.nesting && state.functions == 0);
         own.and_then(|t| t.event.as_deref()).map_or(Value::Null, Value::str)
+    }
+
+    /// XML_SCHEMA_NAMESPACE(schema, collection [, namespace]): 6314, 6312.
+    fn xml_schema_namespace(&self, args: &[Value]) -> Result<Value, SqlError> {
+        let text = |i: usize| args.get(i).and_then(Value::as_str);
+        let (Some(schema), Some(name)) = (text(0), text(1)) else { return Ok(Value::Null) };
+        let (scope, kind) = (self.state.definitions(), catalog::ModuleKind::XmlSchemaCollection);
+        let found = self.state.database.catalog.module(scope, Some(schema), name, kind);
+        let schemas = found.as_ref().and_then(|module| module.xml_schema.as_ref());
+        let Some(schemas) = schemas else {
+            let text = format!("Collection specified does not exist in metadata : '{name}'");
+            return Err(SqlError::new(6314, 16, text));
+        };
+        let schemas = schemas.schema();
+        let Some(namespace) = text(2) else { return Ok(Value::str(schemas.text())) };
+        let found = schemas.text_of(namespace).map_err(types::TypeError::Xml)?;
+        found.map(|text| Value::str(&text)).ok_or_else(|| {
+            let text = format!(
+                "Could not find schema components with target namespace '{namespace}' in collection '{name}'."
+            );
+            SqlError::new(6312, 16, text)
+        })
     }
 
     /// The functions of change tracking outside of a statement: in the session's transaction, if there is one.

@@ -271,6 +271,17 @@ impl Names for SessionNames<'_> {
         semantics::type_names::alias_of(&found)
     }
 
+    fn xml_schemas(&self, name: &ObjectName) -> Option<u32> {
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let kind = catalog::ModuleKind::XmlSchemaCollection;
+        let schema = name.schema.as_deref();
+        let own = self.state.default_schema().filter(|_| schema.is_none());
+        let found = own.and_then(|own| catalog.module(scope, Some(own), &name.name, kind));
+        let found = found.or_else(|| catalog.module(scope, schema, &name.name, kind))?;
+        found.xml_schema.as_ref().map(|schemas| schemas.number())
+    }
+
     fn bindable_name(&self, object_id: i32) -> Option<String> {
         let (catalog, scope) = self.catalog_of_ids();
         let found = catalog.bindable_by_id(scope, object_id);

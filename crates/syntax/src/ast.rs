@@ -202,8 +202,19 @@ pub struct TypeName {
     pub schema: Option<Ident>,
     /// Length, or precision and scale.
     pub args: Vec<TypeArg>,
+    /// The schema collection of an xml.
+    pub xml: Option<Box<XmlOf>>,
     /// Where.
     pub span: Span,
+}
+
+/// `([CONTENT | DOCUMENT] collection)` behind xml.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct XmlOf {
+    /// DOCUMENT.
+    pub document: bool,
+    /// The schema collection.
+    pub collection: ObjectName,
 }
 
 /// One argument of a type.

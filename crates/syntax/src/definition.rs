@@ -316,6 +316,13 @@ impl Writer {
         if !args.is_empty() {
             self.text += &format!("({})", args.join(","));
         }
+        if let Some(of) = &ty.xml {
+            let facet = if of.document { "DOCUMENT" } else { "CONTENT" };
+            let schema = of.collection.schema.as_ref();
+            let schema = schema.map_or(String::new(), |s| format!("{}.", bracketed(&s.value)));
+            let name = bracketed(&of.collection.name.value);
+            self.text += &format!("({facet} {schema}{name})");
+        }
     }
 
     fn call(&mut self, call: &FunctionCall) -> Option<()> {

@@ -18,6 +18,7 @@ mod dml;
 mod execute;
 mod expr;
 mod from;
+mod fulltext;
 mod governor;
 mod group;
 mod index;
@@ -47,6 +48,7 @@ mod temporal;
 mod tracking;
 mod unsupported;
 mod xml;
+mod xml_objects;
 
 /// What a nested query and a nested statement count for, in levels.
 const QUERY_LEVELS: usize = 4;
@@ -664,10 +666,21 @@ impl<'a> Parser<'a> {
             }
         }
         let mut args = Vec::new();
+        let mut xml = None;
         if name == "xml" && self.at_sym(Sym::LeftParen) {
-            // A schema collection.
-            self.note_unsupported("xml of a schema collection");
-            self.skip_parens()?;
+            self.at += 1;
+            let word = |parser: &Self, word: &str| {
+                parser.at_word(word)
+                    && parser.kind_ahead(1) != TokenKind::Symbol(Sym::RightParen)
+                    && parser.kind_ahead(1) != TokenKind::Symbol(Sym::Dot)
+            };
+            let document = word(self, "DOCUMENT");
+            if document || word(self, "CONTENT") {
+                self.at += 1;
+            }
+            let collection = self.object_name()?;
+            self.expect_sym(Sym::RightParen)?;
+            xml = Some(Box::new(XmlOf { document, collection }));
         } else if self.at_sym(Sym::LeftParen) {
             self.at += 1;
             args = self.comma_list(|parser| {
@@ -679,7 +692,7 @@ impl<'a> Parser<'a> {
             })?;
             self.expect_sym(Sym::RightParen)?;
         }
-        Ok(TypeName { name, schema, args, span: self.span_from(start) })
+        Ok(TypeName { name, schema, args, xml, span: self.span_from(start) })
     }
 }
 

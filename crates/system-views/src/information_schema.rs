@@ -126,7 +126,7 @@ pub fn standard(ty: SqlType) -> Standard {
         SqlType::DateTime => moment(3),
         SqlType::Time(s) | SqlType::DateTime2(s) | SqlType::DateTimeOffset(s) => moment(s),
         SqlType::Bit | SqlType::UniqueIdentifier | SqlType::Variant => nothing,
-        SqlType::Xml => sized(Len::Max, 1),
+        SqlType::Xml | SqlType::TypedXml { .. } => sized(Len::Max, 1),
         SqlType::Clr(ty) => sized(ty.bytes_max().map_or(Len::Max, Len::N), 1),
     }
 }

@@ -51,6 +51,8 @@ use types::Value;
 static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::absent::VIEWS,
     catalog_views::spatial::VIEWS,
+    catalog_views::xml::VIEWS,
+    catalog_views::fulltext::VIEWS,
     catalog_views::absent_services::VIEWS,
     catalog_views::governor::VIEWS,
     catalog_views::columns::VIEWS,

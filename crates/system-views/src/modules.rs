@@ -29,6 +29,8 @@ impl Module {
             sequence: None,
             policy: None,
             partitioning: None,
+            xml_schema: None,
+            fulltext: None,
             rows: None,
             kind: ModuleKind::Procedure,
             object_id: self.id(),

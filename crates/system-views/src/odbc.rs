@@ -129,7 +129,7 @@ pub fn odbc_type(ty: SqlType) -> OdbcType {
         }
         SqlType::UniqueIdentifier => OdbcType { radix: None, ..number(-11, 36, 16, None) },
         SqlType::Variant => OdbcType { radix: None, ..number(-150, 8000, 8000, None) },
-        SqlType::Xml => text(-152, 0, UNLIMITED),
+        SqlType::Xml | SqlType::TypedXml { .. } => text(-152, 0, UNLIMITED),
         SqlType::Clr(ty) => {
             let bytes = ty.bytes_max().map_or(0, i32::from);
             text(-151, bytes, if bytes == 0 { UNLIMITED } else { bytes })

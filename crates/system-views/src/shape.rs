@@ -154,6 +154,11 @@ impl Names for DatabaseNames<'_> {
         semantics::type_names::alias_of(&*self.of_kind(name, ModuleKind::AliasType)?)
     }
 
+    fn xml_schemas(&self, name: &ObjectName) -> Option<u32> {
+        let found = self.of_kind(name, ModuleKind::XmlSchemaCollection)?;
+        found.xml_schema.as_ref().map(|schemas| schemas.number())
+    }
+
     fn function_by_id(&self, object_id: i32) -> Option<Arc<ProcedureDef>> {
         match self.catalog().object_in(self.scope(), object_id)? {
             ObjectRef::Procedure(found) if found.kind.is_function() => Some(found),

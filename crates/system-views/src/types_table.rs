@@ -185,6 +185,8 @@ pub struct ColumnType {
     pub scale: u8,
     /// Of a character type.
     pub collation: Option<Collation>,
+    /// See [`xml_of`].
+    pub xml: (i32, bool),
 }
 
 /// Bytes of a decimal by precision.
@@ -241,6 +243,17 @@ pub fn column_type(ty: SqlType) -> ColumnType {
         precision,
         scale,
         collation: ty.is_character().then(Collation::default),
+        xml: xml_of(ty),
+    }
+}
+
+/// The id of the schema collection that types an xml, 0 for none, and whether it is a document.
+pub fn xml_of(ty: SqlType) -> (i32, bool) {
+    match ty {
+        SqlType::TypedXml { schema, document } => {
+            (xml_schema::owner_of(schema).unwrap_or(0), document)
+        }
+        _ => (0, false),
     }
 }
 
@@ -249,6 +262,14 @@ pub fn declared(
     context: &Context<'_>,
     ty: &syntax::ast::TypeName,
 ) -> Option<(SqlType, ColumnType)> {
+    if let Some(of) = &ty.xml {
+        let (schema, name) = (of.collection.schema.as_ref(), &of.collection.name.value);
+        let (schema, kind) = (schema.map(|s| s.value.as_str()), ModuleKind::XmlSchemaCollection);
+        let module = context.database.catalog.module(context.scope(), schema, name, kind)?;
+        let schema = module.xml_schema.as_ref()?.number();
+        let found = SqlType::TypedXml { schema, document: of.document };
+        return Some((found, column_type(found)));
+    }
     if let Some(found) = binder::type_of(ty) {
         let shown = column_type(found);
         let is_sysname = ty.name.eq_ignore_ascii_case("sysname");

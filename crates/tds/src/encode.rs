@@ -44,6 +44,7 @@ pub(crate) fn null_bytes(ty: SqlType) -> usize {
         | SqlType::NVarChar(Len::Max)
         | SqlType::VarBinary(Len::Max)
         | SqlType::Xml
+        | SqlType::TypedXml { .. }
         | SqlType::Clr(_) => 8,
         SqlType::Char(_)
         | SqlType::VarChar(_)
@@ -177,9 +178,10 @@ fn try_value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Option<()> {
             short(out, |out| out.extend_from_slice(bytes))?
         }
         (SqlType::VarChar(Len::Max), Value::Str(text)) => chunk(out, |out| put_cp1252(out, text))?,
-        (SqlType::NVarChar(Len::Max) | SqlType::Xml, Value::Str(text)) => {
-            chunk(out, |out| put_utf16(out, text))?
-        }
+        (
+            SqlType::NVarChar(Len::Max) | SqlType::Xml | SqlType::TypedXml { .. },
+            Value::Str(text),
+        ) => chunk(out, |out| put_utf16(out, text))?,
         (SqlType::VarBinary(Len::Max) | SqlType::Clr(_), Value::Binary(bytes)) => {
             chunk(out, |out| out.extend_from_slice(bytes))?
         }

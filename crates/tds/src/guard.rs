@@ -37,7 +37,9 @@ fn misfit(ty: SqlType, page: CodePage, value: &Value) -> Result<bool, &'static s
         (SqlType::VarChar(Len::Max), Value::Str(text)) => bytes(text)? <= Len::Max.limit(),
         (SqlType::NChar(n), Value::Str(text)) => utf16_len(text) == usize::from(n),
         (SqlType::NVarChar(Len::N(n)), Value::Str(text)) => utf16_len(text) <= usize::from(n),
-        (SqlType::NVarChar(Len::Max) | SqlType::Xml, Value::Str(_)) => true,
+        (SqlType::NVarChar(Len::Max) | SqlType::Xml | SqlType::TypedXml { .. }, Value::Str(_)) => {
+            true
+        }
         (SqlType::Binary(n), Value::Binary(bytes)) => bytes.len() == usize::from(n),
         (SqlType::VarBinary(len), Value::Binary(bytes)) => bytes.len() <= len.limit(),
         (SqlType::Clr(ty), Value::Binary(bytes)) => {

@@ -390,8 +390,10 @@ pub(crate) fn put_with(out: &mut Vec<u8>, ty: SqlType, collation: types::Collati
             out.push(t::VARIANT);
             return out.extend_from_slice(&VARIANT_LENGTH.to_le_bytes());
         }
-        // Of no schema collection.
-        SqlType::Xml => return out.extend_from_slice(&[t::XML, 0]),
+        // Of no schema collection, or of one that a client is not told.
+        SqlType::Xml | SqlType::TypedXml { .. } => {
+            return out.extend_from_slice(&[t::XML, 0]);
+        }
         SqlType::Clr(ty) => return put_clr(out, ty),
         SqlType::Char(n) => (t::BIGCHAR, length(Len::N(n), 1)),
         SqlType::VarChar(len) => (t::BIGVARCHAR, length(len, 1)),

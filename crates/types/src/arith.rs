@@ -59,8 +59,8 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
     if let (SqlType::Clr(ty), _) | (_, SqlType::Clr(ty)) = (a, b) {
         return Err(TypeError::InvalidOperator { op: op.message_name(), ty: ty.name() });
     }
-    if a == SqlType::Xml || b == SqlType::Xml {
-        return Err(if a == b { invalid(a) } else { incompatible() });
+    if a.is_xml() || b.is_xml() {
+        return Err(if a.is_xml() && b.is_xml() { invalid(a) } else { incompatible() });
     }
     if a == SqlType::Variant || b == SqlType::Variant {
         let other = if a == SqlType::Variant { b } else { a };

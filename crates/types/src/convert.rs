@@ -61,7 +61,7 @@ fn family(ty: SqlType) -> Family {
         SqlType::Time(_) => Family::Time,
         SqlType::UniqueIdentifier => Family::Guid,
         SqlType::Variant => Family::Variant,
-        SqlType::Xml => Family::Xml,
+        SqlType::Xml | SqlType::TypedXml { .. } => Family::Xml,
         SqlType::Clr(_) => Family::Clr,
         _ => Family::Modern,
     }
@@ -309,7 +309,7 @@ fn convert_of(
     style: i32,
     strict: bool,
 ) -> Result<Value, TypeError> {
-    if from == SqlType::Xml || to == SqlType::Xml {
+    if from.is_xml() || to.is_xml() {
         return xml_text::convert(value, from, to, style);
     }
     if let SqlType::Clr(ty) = to {

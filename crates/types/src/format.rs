@@ -415,7 +415,8 @@ pub fn shell_width(ty: SqlType) -> Option<usize> {
         SqlType::VarChar(Len::Max)
         | SqlType::NVarChar(Len::Max)
         | SqlType::VarBinary(Len::Max)
-        | SqlType::Xml => return None,
+        | SqlType::Xml
+        | SqlType::TypedXml { .. } => return None,
         SqlType::Clr(ty) => 2 + 2 * usize::from(ty.bytes_max()?),
     })
 }

@@ -119,6 +119,7 @@ pub fn fixed_bytes(ty: SqlType) -> Option<usize> {
         | SqlType::VarBinary(_)
         | SqlType::Variant
         | SqlType::Xml
+        | SqlType::TypedXml { .. }
         | SqlType::Clr(_) => return None,
     })
 }
@@ -660,7 +661,7 @@ fn put_variable(ty: SqlType, rule: Rule, value: &Value, out: &mut Vec<u8>) {
                 out.extend(text.chars().map(|c| to_cp1252(c).unwrap_or(b'?')));
             }
         }
-        (SqlType::NVarChar(_) | SqlType::Xml, Value::Str(text)) => {
+        (SqlType::NVarChar(_) | SqlType::Xml | SqlType::TypedXml { .. }, Value::Str(text)) => {
             units::units(text).for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
         }
         (SqlType::VarBinary(_) | SqlType::Clr(_), Value::Binary(bytes)) => {
@@ -715,7 +716,7 @@ fn get_value(ty: SqlType, cell: &[u8]) -> Value {
         SqlType::Float => Value::Float(f64::from_bits(u64::from_le_bytes(array(cell)))),
         SqlType::Real => Value::Real(f32::from_bits(u32::from_le_bytes(array(cell)))),
         SqlType::Char(_) | SqlType::VarChar(_) => Value::Str(get_cp1252(cell)),
-        SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::Xml => {
+        SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::Xml | SqlType::TypedXml { .. } => {
             let units = cell.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
             Value::Str(units::from_units(units).into())
         }

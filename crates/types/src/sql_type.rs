@@ -58,6 +58,13 @@ pub enum SqlType {
     Variant,
     /// xml, untyped: its values are texts as [`crate::convert`] makes them.
     Xml,
+    /// xml of a schema collection.
+    TypedXml {
+        /// The number that stands for the collection, see [`xml_schema::Registered`].
+        schema: u32,
+        /// DOCUMENT: a value has one element at its top.
+        document: bool,
+    },
     /// A type of the CLR, as hierarchyid: its values are binaries that [`ClrType::check`] takes.
     Clr(ClrType),
 }
@@ -220,7 +227,7 @@ impl SqlType {
             SqlType::DateTimeOffset(_) => "datetimeoffset",
             SqlType::UniqueIdentifier => "uniqueidentifier",
             SqlType::Variant => "sql_variant",
-            SqlType::Xml => "xml",
+            SqlType::Xml | SqlType::TypedXml { .. } => "xml",
             SqlType::Clr(ty) => ty.name(),
         }
     }
@@ -261,7 +268,7 @@ impl SqlType {
             SqlType::DateTimeOffset(_) => 43,
             SqlType::UniqueIdentifier => 36,
             SqlType::Variant => 98,
-            SqlType::Xml => 241,
+            SqlType::Xml | SqlType::TypedXml { .. } => 241,
             SqlType::Clr(_) => 240,
         }
     }
@@ -275,7 +282,7 @@ impl SqlType {
     }
 
     /// (type id, length or -1 for max, precision, scale), as stored. The precision of a type of the CLR is its
-    /// user_type_id.
+    /// user_type_id; the length of an xml is the number of its schema collection, the precision whether it is a document.
     pub fn to_parts(self) -> (u8, i32, u8, u8) {
         let id = self.system_type_id();
         let len = |len: Len| match len {
@@ -290,6 +297,7 @@ impl SqlType {
             }
             SqlType::Time(p) | SqlType::DateTime2(p) | SqlType::DateTimeOffset(p) => (id, 0, 0, p),
             SqlType::Clr(ty) => (id, 0, ty.user_type(), 0),
+            SqlType::TypedXml { schema, document } => (id, schema as i32, u8::from(document), 0),
             _ => (id, 0, 0, 0),
         }
     }
@@ -324,7 +332,10 @@ impl SqlType {
             43 => SqlType::DateTimeOffset(scale),
             36 => SqlType::UniqueIdentifier,
             98 => SqlType::Variant,
-            241 => SqlType::Xml,
+            241 => match u32::try_from(length) {
+                Ok(schema @ 1..) => SqlType::TypedXml { schema, document: precision == 1 },
+                _ => SqlType::Xml,
+            },
             240 => SqlType::Clr(ClrType::from_user_type(precision)?),
             _ => return None,
         })
@@ -334,7 +345,7 @@ impl SqlType {
     pub fn precedence(self) -> u8 {
         match self {
             SqlType::Clr(_) => 32,
-            SqlType::Xml => 31,
+            SqlType::Xml | SqlType::TypedXml { .. } => 31,
             SqlType::Variant => 30,
             SqlType::DateTimeOffset(_) => 28,
             SqlType::DateTime2(_) => 27,
@@ -382,7 +393,13 @@ impl SqlType {
                 | SqlType::NVarChar(Len::Max)
                 | SqlType::VarBinary(Len::Max)
                 | SqlType::Xml
+                | SqlType::TypedXml { .. }
         ) || matches!(self, SqlType::Clr(ty) if ty.bytes_max().is_none())
+    }
+
+    /// xml, of a schema collection or not.
+    pub fn is_xml(self) -> bool {
+        matches!(self, SqlType::Xml | SqlType::TypedXml { .. })
     }
 
     /// geometry, geography: values that neither compare nor sort.

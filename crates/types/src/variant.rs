@@ -42,6 +42,7 @@ impl Variant {
                 | SqlType::NVarChar(Len::Max)
                 | SqlType::VarBinary(Len::Max)
                 | SqlType::Xml
+                | SqlType::TypedXml { .. }
                 | SqlType::Clr(_)
         )
     }

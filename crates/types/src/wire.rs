@@ -43,7 +43,8 @@ pub fn value(ty: SqlType, bytes: &[u8]) -> Option<Value> {
         | SqlType::NChar(_)
         | SqlType::NVarChar(_)
         | SqlType::Variant
-        | SqlType::Xml => return None,
+        | SqlType::Xml
+        | SqlType::TypedXml { .. } => return None,
     })
 }
 

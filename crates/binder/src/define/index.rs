@@ -7,9 +7,8 @@ use crate::context::Binder;
 use catalog::{AlterTable as Change, IndexSpec, KeySpec, TableDef};
 use semantics::columnstore::{self, Statement};
 use semantics::names::is_private;
-use semantics::spatial;
 use semantics::tree::space;
-use semantics::{BindError, Result};
+use semantics::{BindError, Result, spatial, xml_index};
 use syntax::ast;
 
 impl Binder<'_> {
@@ -25,6 +24,10 @@ impl Binder<'_> {
         if let Some(asked) = &index.spatial {
             let table = self.indexed_table(&create.table)?;
             spatial::spec(index, asked, &table, IndexSpec::default())?;
+        }
+        if let Some(asked) = &index.xml {
+            let table = self.indexed_table(&create.table)?;
+            xml_index::spec(index, asked, &table, IndexSpec::default())?;
         }
         if !index.unique {
             return Ok(StmtKind::Nothing);
@@ -90,6 +93,9 @@ impl Binder<'_> {
         }
         if let Some(asked) = &create.index.spatial {
             spec = spatial::spec(&create.index, asked, &table, spec)?;
+        }
+        if let Some(asked) = &create.index.xml {
+            spec = xml_index::spec(&create.index, asked, &table, spec)?;
         }
         if let Some(filter) = &create.index.filter {
             let columns = row_columns(Some(&table), &[]);
@@ -479,6 +485,7 @@ fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
         drop_existing: options.drop_existing,
         columnstore: None,
         spatial: None,
+        xml: None,
     })
 }
 

@@ -46,7 +46,7 @@ impl Binder<'_> {
         for (i, arg) in args.iter().enumerate() {
             let shown = match arg.ty {
                 // Of xml some of these functions take no more than texts may.
-                SqlType::Xml if !matches!(name, "DATALENGTH" | "ISNULL" | "CONVERT") => "xml",
+                ty if ty.is_xml() && !matches!(name, "DATALENGTH" | "ISNULL" | "CONVERT") => "xml",
                 SqlType::Variant if !takes_variants(name) => "sql_variant",
                 SqlType::Clr(ty) if !takes_clr_types(name) => ty.name(),
                 _ if i > 0 || !TEXTS_ALONE.contains(&name) => continue,

@@ -135,6 +135,10 @@ impl ProgramBinder<'_> {
                         false
                     }
                     ast::TypeDefinition::Alias { base, .. } => {
+                        if base.xml.is_some() {
+                            let what = "an alias type of xml of a schema collection";
+                            return Err(BindError::unsupported(what, line));
+                        }
                         system_type(base, false).map_err(|e| match e.number {
                             2715 => {
                                 let name = &base.name;

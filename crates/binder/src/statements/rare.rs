@@ -24,8 +24,32 @@ pub(super) fn bind(b: &mut Binder<'_>, rare: &RareStatement) -> Result<Rare> {
             Rare::SetUser { name, no_reset: *no_reset }
         }
         RareStatement::Governor(statement) => Rare::Governor(statement.clone()),
+        RareStatement::XmlSchema(statement) => xml_schema(b, statement)?,
+        RareStatement::Fulltext(statement) => Rare::Fulltext(statement.clone()),
         RareStatement::Shutdown { no_wait } => Rare::Shutdown { no_wait: *no_wait },
     })
+}
+
+/// 6302: the schemas are a text or a variable, of a type that becomes an xml; 6352 of a typed one.
+fn xml_schema(b: &mut Binder<'_>, statement: &ast::XmlSchemaStatement) -> Result<Rare> {
+    let (add, name, text) = match statement {
+        ast::XmlSchemaStatement::Create { name, text } => (false, name, text),
+        ast::XmlSchemaStatement::Add { name, text } => (true, name, text),
+        ast::XmlSchemaStatement::Drop { name } => {
+            return Ok(Rare::DropXmlSchemas(ObjectName::from(name)));
+        }
+    };
+    let text = b.expr(text)?;
+    let fits = text.ty.is_character() || text.ty.is_binary() || text.ty == SqlType::Xml;
+    if !fits && !text.is_null_constant() {
+        return Err(b.error(
+            6352,
+            "Invalid parameter specified. XML Schema Collections can only be created from a string literal, or from a variable \
+             typed as a string or untyped XML.",
+        ));
+    }
+    let text = b.coerce(text, SqlType::Xml, CastMode::Implicit)?;
+    Ok(Rare::PutXmlSchemas { add, name: ObjectName::from(name), text })
 }
 
 /// The variable of a cookie: a varbinary; 15533.

@@ -34,6 +34,12 @@ impl Catalog {
             return Err(CatalogError::ConstraintIndex { name: shown(), kind });
         }
         let id = index.index_id;
+        // A primary XML index takes those along that are over it.
+        let over = |i: &&IndexDef| i.xml.is_some_and(|xml| xml.primary == id);
+        let over: Vec<i32> = table.indexes.iter().filter(over).map(|i| i.index_id).collect();
+        for secondary in over {
+            self.remove_index(txn, table, secondary)?;
+        }
         let gone = self.remove_index(txn, table, id)?;
         // Without a clustered columnstore index the table is the heap that it was.
         if id == 1 && gone.columnstore.is_none() {
@@ -80,8 +86,7 @@ impl Catalog {
             Some(name) => {
                 let i = position(table, name)?;
                 let index = &mut table.indexes[i];
-                if let Some(spatial) = &mut index.spatial {
-                    spatial.is_off = false;
+                if index.set_off(false) {
                     return self.put_index(txn, table.object_id, &table.indexes[i]);
                 }
                 if !index.clustered {
@@ -96,9 +101,8 @@ impl Catalog {
         };
         if all {
             for index in &mut table.indexes {
-                match &mut index.spatial {
-                    Some(spatial) => spatial.is_off = false,
-                    None => index.disabled = false,
+                if !index.set_off(false) {
+                    index.disabled = false;
                 }
             }
         }
@@ -184,10 +188,7 @@ impl Catalog {
         }
         for i in 0..table.indexes.len() {
             let index = &mut table.indexes[i];
-            if let Some(spatial) = &mut index.spatial
-                && name.is_none_or(|name| same_name(&index.name, name))
-            {
-                spatial.is_off = true;
+            if name.is_none_or(|name| same_name(&index.name, name)) && index.set_off(true) {
                 self.put_index(txn, table.object_id, &table.indexes[i])?;
                 continue;
             }

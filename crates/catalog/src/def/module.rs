@@ -24,6 +24,12 @@ pub enum ModuleKind {
     PartitionFunction,
     /// See [`crate::PartitionSchemeDef`]; likewise.
     PartitionScheme,
+    /// CREATE XML SCHEMA COLLECTION. Its text is its schemas; its name is one of its own kind.
+    XmlSchemaCollection,
+    /// CREATE FULLTEXT CATALOG: see [`crate::FulltextCatalog`]. It has no schema, and its name is no object's.
+    FulltextCatalog,
+    /// CREATE FULLTEXT INDEX: see [`crate::FulltextIndex`]. Its name is the id of its table.
+    FulltextIndex,
     /// CREATE RULE: see [`crate::Binding`].
     Rule,
     /// CREATE DEFAULT, likewise.
@@ -55,6 +61,9 @@ impl ModuleKind {
             ModuleKind::ServerTrigger => 16,
             ModuleKind::PartitionFunction => 20,
             ModuleKind::PartitionScheme => 21,
+            ModuleKind::XmlSchemaCollection => 22,
+            ModuleKind::FulltextCatalog => 23,
+            ModuleKind::FulltextIndex => 24,
         }
     }
 
@@ -74,6 +83,9 @@ impl ModuleKind {
             SecurityPolicy,
             PartitionFunction,
             PartitionScheme,
+            XmlSchemaCollection,
+            FulltextCatalog,
+            FulltextIndex,
             Rule,
             Default,
             DatabaseTrigger,
@@ -97,7 +109,16 @@ impl ModuleKind {
     /// Is it listed among the objects? Types, partitionings and triggers of no table are apart.
     pub fn is_object(self) -> bool {
         use ModuleKind::*;
-        !matches!(self, AliasType | PartitionFunction | PartitionScheme) && !self.is_ddl_trigger()
+        let apart = matches!(
+            self,
+            AliasType
+                | PartitionFunction
+                | PartitionScheme
+                | XmlSchemaCollection
+                | FulltextCatalog
+                | FulltextIndex
+        );
+        !apart && !self.is_ddl_trigger()
     }
 
     /// Is it a trigger of a database, or of the server?
@@ -119,6 +140,9 @@ impl ModuleKind {
             ModuleKind::SecurityPolicy => "security policy",
             ModuleKind::PartitionFunction => "partition function",
             ModuleKind::PartitionScheme => "partition scheme",
+            ModuleKind::XmlSchemaCollection => "xml schema collection",
+            ModuleKind::FulltextCatalog => "full-text catalog",
+            ModuleKind::FulltextIndex => "full-text index",
             ModuleKind::Rule => "rule",
             ModuleKind::Default => "default",
             _ => "function",
@@ -133,6 +157,9 @@ impl ModuleKind {
             ModuleKind::PartitionScheme => format!("\u{3}{name}"),
             ModuleKind::DatabaseTrigger => format!("\u{4}{name}"),
             ModuleKind::ServerTrigger => format!("\u{5}{name}"),
+            ModuleKind::XmlSchemaCollection => format!("\u{6}{name}"),
+            ModuleKind::FulltextCatalog => format!("\u{7}{name}"),
+            ModuleKind::FulltextIndex => format!("\u{8}{name}"),
             _ => name.to_owned(),
         }
     }
@@ -160,6 +187,10 @@ pub struct ProcedureDef {
     pub sequence: Option<SequenceDef>,
     /// Of a security policy.
     pub policy: Option<std::sync::Arc<crate::PolicyDef>>,
+    /// Of a collection of XML schemas.
+    pub xml_schema: Option<xml_schema::Registered>,
+    /// Of a full-text catalog or index.
+    pub fulltext: Option<std::sync::Arc<crate::Fulltext>>,
     /// Of a partition function or scheme.
     pub partitioning: Option<std::sync::Arc<crate::Partitioning>>,
     /// Of an indexed view: where its rows are kept.

@@ -13,8 +13,9 @@ use session_state::is_temporary;
 use std::sync::Arc;
 use syntax::ast::{
     AlterDatabaseAction, AlterTable, AlterTableAction, AlterTableDrop, CreateMode, DropKind,
-    DropObjects, GovernorStatement, Ident, ObjectName, PartitionStatement, QueryBody,
-    RareStatement, StatementKind as S, StatisticsStatement, TablePart, TriggerScope,
+    DropObjects, FulltextStatement, GovernorStatement, Ident, ObjectName, PartitionStatement,
+    QueryBody, RareStatement, StatementKind as S, StatisticsStatement, TablePart, TriggerScope,
+    XmlSchemaStatement,
 };
 
 /// The events of a statement, whose text is there too.
@@ -162,6 +163,8 @@ impl Context<'_> {
             S::AlterServer(_) => Occurrence::new("ALTER_SERVER_CONFIGURATION"),
             S::Rare(rare) => match &**rare {
                 RareStatement::Governor(statement) => governor(statement),
+                RareStatement::XmlSchema(statement) => self.xml_schemas(statement),
+                RareStatement::Fulltext(statement) => self.fulltext(statement),
                 _ => return None,
             },
             _ => return None,
@@ -278,6 +281,32 @@ impl Context<'_> {
             None => self.state.default_schema().unwrap_or("dbo"),
         };
         Occurrence::new(event).schema(schema).object(&name.name.value, ty)
+    }
+
+    fn xml_schemas(&self, statement: &XmlSchemaStatement) -> Occurrence {
+        let event = match statement {
+            XmlSchemaStatement::Create { .. } => "CREATE_XML_SCHEMA_COLLECTION",
+            XmlSchemaStatement::Add { .. } => "ALTER_XML_SCHEMA_COLLECTION",
+            XmlSchemaStatement::Drop { .. } => "DROP_XML_SCHEMA_COLLECTION",
+        };
+        self.fresh(event, statement.name(), "XML SCHEMA COLLECTION")
+    }
+
+    fn fulltext(&self, statement: &FulltextStatement) -> Occurrence {
+        let catalog = |event: &str, name: &Ident| {
+            Occurrence::new(event).object(&name.value, "FULLTEXT CATALOG")
+        };
+        let index = |event: &str, table: &ObjectName| self.fresh(event, table, "FULLTEXT INDEX");
+        match statement {
+            FulltextStatement::CreateCatalog { name, .. } => {
+                catalog("CREATE_FULLTEXT_CATALOG", name)
+            }
+            FulltextStatement::AlterCatalog { name, .. } => catalog("ALTER_FULLTEXT_CATALOG", name),
+            FulltextStatement::DropCatalog { name } => catalog("DROP_FULLTEXT_CATALOG", name),
+            FulltextStatement::CreateIndex(made) => index("CREATE_FULLTEXT_INDEX", &made.table),
+            FulltextStatement::AlterIndex { table, .. } => index("ALTER_FULLTEXT_INDEX", table),
+            FulltextStatement::DropIndex { table } => index("DROP_FULLTEXT_INDEX", table),
+        }
     }
 
     fn existing_or_fresh(&self, event: &str, name: &ObjectName, ty: &'static str) -> Occurrence {

@@ -166,6 +166,10 @@ impl Commands<'_> {
                 self.check_database(match kind {
                     ModuleKind::Procedure => Permission::CreateProcedure,
                     ModuleKind::TableType | ModuleKind::AliasType => Permission::CreateType,
+                    ModuleKind::XmlSchemaCollection => Permission::CreateXmlSchemaCollection,
+                    ModuleKind::FulltextCatalog | ModuleKind::FulltextIndex => {
+                        Permission::CreateFulltextCatalog
+                    }
                     // With its table's: see `create_trigger`.
                     ModuleKind::Trigger
                     | ModuleKind::DatabaseTrigger

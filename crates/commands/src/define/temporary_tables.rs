@@ -242,6 +242,8 @@ impl Commands<'_> {
             sequence: None,
             policy: None,
             partitioning: None,
+            xml_schema: None,
+            fulltext: None,
             rows: None,
             version: made as u64,
             created_unix_ns: runtime::clock::unix_ns(),

@@ -46,6 +46,11 @@ impl Commands<'_> {
             }
             Rare::Shutdown { no_wait } => self.shutdown(*no_wait, line)?,
             Rare::Governor(statement) => self.govern(statement)?,
+            Rare::PutXmlSchemas { add, name, text } => {
+                self.put_xml_schemas(*add, name, text, frame)?;
+            }
+            Rare::DropXmlSchemas(name) => self.drop_xml_schemas(name, frame)?,
+            Rare::Fulltext(statement) => self.define_fulltext(statement, frame)?,
         }
         Ok(())
     }

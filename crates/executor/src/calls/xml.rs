@@ -42,7 +42,7 @@ pub(crate) fn call(
         }
     }
     let externals = externals(&args[1..], row, cx)?;
-    let node = node(&value, cx)?;
+    let node = node(&value, args[0].ty, cx)?;
     let made = match method {
         XmlMethod::Value(query) => match query.first(&node, &externals)? {
             Some(atom) => sql_value(&atom, ty)?,
@@ -71,7 +71,7 @@ pub(crate) fn nodes(
         return Ok(Vec::new());
     }
     let externals = externals(&args[1..], &[], cx)?;
-    let node = node(&value, cx)?;
+    let node = node(&value, args[0].ty, cx)?;
     let items = query.run(&node, &externals)?;
     let rows = items.into_iter().filter_map(|item| match item {
         Item::Node(node) => Some(vec![Value::Node(node)]),
@@ -80,8 +80,8 @@ pub(crate) fn nodes(
     Ok(rows.collect())
 }
 
-/// The node that a value is; a text is parsed.
-fn node(value: &Value, cx: &mut Cx<'_>) -> Result<NodeRef, SqlError> {
+/// The node that a value is; a text is parsed. The values in a typed one are what its schema collection says.
+fn node(value: &Value, ty: SqlType, cx: &mut Cx<'_>) -> Result<NodeRef, SqlError> {
     let text = match value {
         Value::Node(node) => return Ok(node.clone()),
         Value::Str(text) => text,
@@ -94,20 +94,28 @@ fn node(value: &Value, cx: &mut Cx<'_>) -> Result<NodeRef, SqlError> {
         }
     };
     runtime::task::breathe()?;
-    if let Some((last, document)) = &cx.keep().xml
+    let schema = match ty {
+        SqlType::TypedXml { schema, .. } => schema,
+        _ => 0,
+    };
+    if let Some((last, of, document)) = &cx.keep().xml
+        && *of == schema
         && last.as_str() == text.as_str()
     {
         return Ok(NodeRef::root(document.clone()));
     }
-    let document = parsed(text)?;
-    cx.keep().xml = Some((text.clone(), document.clone()));
+    let document = match xml_schema::current(schema) {
+        None => Arc::new(parsed(text)?),
+        Some(schema) => Arc::new(schema.annotate(parsed(text)?)?),
+    };
+    cx.keep().xml = Some((text.clone(), schema, document.clone()));
     Ok(NodeRef::root(document))
 }
 
 /// Whitespace was dropped when the value was made.
-fn parsed(text: &Text) -> Result<Arc<Document>, SqlError> {
+fn parsed(text: &Text) -> Result<Document, SqlError> {
     let options = Options { preserve: true, encoding: Encoding::Known };
-    Ok(Arc::new(xml::parse(text, options)?))
+    Ok(xml::parse(text, options)?)
 }
 
 /// Values of variables and columns as a query takes them.
@@ -117,8 +125,8 @@ fn externals(args: &[Expr], row: &[Value], cx: &mut Cx<'_>) -> Result<Vec<Option
         let value = eval(arg, row, cx)?;
         out.push(match &value {
             Value::Null => None,
-            Value::Str(text) if arg.ty == SqlType::Xml => {
-                Some(Item::Node(NodeRef::root(parsed(text)?)))
+            Value::Str(text) if arg.ty.is_xml() => {
+                Some(Item::Node(NodeRef::root(Arc::new(parsed(text)?))))
             }
             Value::Node(node) => Some(Item::Node(node.clone())),
             value => Some(Item::Atom(atom(value, arg.ty)?)),

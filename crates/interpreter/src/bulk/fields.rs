@@ -26,7 +26,9 @@ pub(super) fn delimited(
     let between = mark("FIELDTERMINATOR", if bulk.has("FORMAT") { "," } else { "\t" })?;
     let last = mark("ROWTERMINATOR", "\n")?;
     // '0x0a' is the byte and nothing else.
-    let is_line = matches!(bulk.text("ROWTERMINATOR").unwrap_or("\n"), "\n" | "\\n");
+    let told = bulk.text("ROWTERMINATOR").unwrap_or("\n");
+    let ends_line = told.ends_with("\\n") || told.ends_with('\n');
+    let is_line = ends_line && !told.ends_with("\\r\\n") && !told.ends_with("\r\n");
     let storage = if wide { Storage::Wide } else { Storage::Char };
     let field = |(i, column): (usize, &Column)| {
         let ends = i + 1 == columns.len();

@@ -373,6 +373,8 @@ pub struct IndexDefinition {
     pub columnstore: bool,
     /// SPATIAL: then `columns` is the one that it is over.
     pub spatial: Option<SpatialIndex>,
+    /// XML: likewise.
+    pub xml: Option<XmlIndex>,
     /// Key columns.
     pub columns: Vec<IndexColumn>,
     /// ORDER of a columnstore index.
@@ -387,6 +389,17 @@ pub struct IndexDefinition {
     pub filegroup: Option<DataSpace>,
     /// Where.
     pub span: Span,
+}
+
+/// What CREATE XML INDEX says more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct XmlIndex {
+    /// PRIMARY.
+    pub primary: bool,
+    /// USING XML INDEX: the primary one.
+    pub using: Option<Ident>,
+    /// FOR: PATH, VALUE or PROPERTY.
+    pub kind: Option<String>,
 }
 
 /// What CREATE SPATIAL INDEX says more; of what may be said once, each time.

@@ -133,7 +133,8 @@ impl Parser<'_> {
                 if name.is("timestamp") && ends {
                     let span = name.span;
                     let (args, schema) = (Vec::new(), None);
-                    return Ok((name, TypeName { name: "timestamp".into(), schema, args, span }));
+                    let ty = TypeName { name: "timestamp".into(), schema, args, xml: None, span };
+                    return Ok((name, ty));
                 }
                 let ty = parser.type_name()?;
                 if parser.eat_kw(Kw::Collate) {

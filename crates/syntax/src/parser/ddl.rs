@@ -42,6 +42,8 @@ impl Parser<'_> {
             _ if self.at_word("SEQUENCE") => self.define_sequence(false),
             _ if self.at_word("SYNONYM") => self.create_synonym(),
             _ if self.at_policy() => self.security_policy(false),
+            _ if self.at_xml_object(Kw::Create) => self.xml_object(Kw::Create),
+            _ if self.at_fulltext() => self.fulltext(Kw::Create),
             _ if self.at_partition_object() => self.partition_object(Kw::Create),
             _ if self.at_governor() => self.governor(Kw::Create),
             TokenKind::Key(Kw::Statistics) => self.create_statistics(),
@@ -136,6 +138,8 @@ impl Parser<'_> {
             TokenKind::Key(Kw::View) => self.create_view(CreateMode::Alter, start),
             TokenKind::Key(Kw::Function) => self.create_function(CreateMode::Alter, start),
             TokenKind::Key(Kw::Trigger) => self.create_trigger(CreateMode::Alter, start),
+            _ if self.at_xml_object(Kw::Alter) => self.xml_object(Kw::Alter),
+            _ if self.at_fulltext() => self.fulltext(Kw::Alter),
             _ if self.at_word("SERVER") && self.word_ahead(1, "CONFIGURATION") => {
                 self.alter_server()
             }
@@ -171,6 +175,8 @@ impl Parser<'_> {
                 DropKind::SecurityPolicy
             }
             TokenKind::Key(Kw::Statistics) => return self.drop_statistics(),
+            _ if self.at_xml_object(Kw::Drop) => return self.xml_object(Kw::Drop),
+            _ if self.at_fulltext() => return self.fulltext(Kw::Drop),
             _ if self.at_partition_object() => return self.partition_object(Kw::Drop),
             _ if self.at_governor() => return self.governor(Kw::Drop),
             _ => {
@@ -344,6 +350,7 @@ impl Parser<'_> {
                 name: "timestamp".into(),
                 schema: None,
                 args: Vec::new(),
+                xml: None,
                 span: column.name.span,
             });
         } else {

@@ -126,6 +126,7 @@ impl Parser<'_> {
             hash,
             columnstore: false,
             spatial: None,
+            xml: None,
             columns,
             order: Vec::new(),
             include,

@@ -312,7 +312,7 @@ impl Parser<'_> {
         let ty = if self.eat_kw(Kw::Cursor) {
             cursor = Some(Varying(self.eat_kw(Kw::Varying)));
             let (name, args) = ("cursor".into(), Vec::new());
-            TypeName { name, schema: None, args, span: self.span_from(start) }
+            TypeName { name, schema: None, args, xml: None, span: self.span_from(start) }
         } else {
             self.type_name()?
         };

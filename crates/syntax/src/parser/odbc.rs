@@ -123,7 +123,10 @@ impl Parser<'_> {
                     return Err(self.unexpected());
                 };
                 let (args, span) = (Vec::new(), self.span_from(at));
-                self.conversion(value, TypeName { name: (*ty).into(), schema: None, args, span })
+                self.conversion(
+                    value,
+                    TypeName { name: (*ty).into(), schema: None, args, xml: None, span },
+                )
             }
             ("EXTRACT", ..) => {
                 let part = self.any_word()?;
@@ -189,6 +192,7 @@ impl Parser<'_> {
             name: name.into(),
             schema: None,
             args,
+            xml: None,
             span,
         };
         let now = self.odbc_call("GETDATE", Vec::new(), start);

@@ -74,7 +74,7 @@ impl Parser<'_> {
                 let expr = Expr::new(text, self.span_from(inner));
                 let name = if word == "GUID" { "uniqueidentifier" } else { "datetime" };
                 let (args, span) = (Vec::new(), self.span_from(start));
-                let ty = TypeName { name: name.into(), schema: None, args, span };
+                let ty = TypeName { name: name.into(), schema: None, args, xml: None, span };
                 self.conversion(expr, ty)
             }
             "FN" => self.nested(1, Self::odbc_function)?,

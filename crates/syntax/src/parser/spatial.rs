@@ -31,6 +31,7 @@ impl Parser<'_> {
             hash: false,
             columnstore: false,
             spatial: Some(spatial),
+            xml: None,
             columns: vec![IndexColumn { name: column, descending: false }],
             order: Vec::new(),
             include: Vec::new(),

@@ -1,4 +1,4 @@
-//! What cannot exist here: keys and certificates, users' assemblies, FileTables, full-text indexes; the waits of
+//! What cannot exist here: keys and certificates, users' assemblies, FileTables, lists of stopwords; the waits of
 //! single sessions, as waits are counted by scheduler; and pages of tempdb, as temporary tables are in memory.
 //! Tools ask for them all the same: views with SQL Server's columns and without rows.
 //!
@@ -19,10 +19,7 @@ pub static VIEWS: &[&dyn Declared] = &[
     &NUMBERED_PARAMETERS,
     &FILETABLES,
     &FILETABLE_OBJECTS,
-    &FULLTEXT_CATALOGS,
-    &FULLTEXT_COLUMNS,
     &FULLTEXT_STOPLISTS,
-    &XML_SCHEMAS,
     &PLAN_GUIDES,
     &ACTIVATED_TASKS,
     &SESSION_WAITS,
@@ -157,44 +154,12 @@ absent! {
 }
 
 absent! {
-    FULLTEXT_CATALOGS = "sys.fulltext_catalogs";
-    fulltext_catalog_id int;
-    name sysname;
-    path nvarchar(260) null;
-    is_default bit;
-    is_accent_sensitivity_on bit;
-    data_space_id int null;
-    file_id int null;
-    principal_id int null;
-    is_importing bit;
-}
-
-absent! {
-    FULLTEXT_COLUMNS = "sys.fulltext_index_columns";
-    object_id int;
-    column_id int;
-    type_column_id int null;
-    language_id int;
-    statistical_semantics int;
-}
-
-absent! {
     FULLTEXT_STOPLISTS = "sys.fulltext_stoplists";
     stoplist_id int;
     name sysname;
     create_date datetime;
     modify_date datetime;
     principal_id int null;
-}
-
-absent! {
-    XML_SCHEMAS = "sys.xml_schema_collections";
-    xml_collection_id int;
-    schema_id int;
-    principal_id int null;
-    name sysname;
-    create_date datetime;
-    modify_date datetime;
 }
 
 absent! {

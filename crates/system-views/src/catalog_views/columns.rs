@@ -217,8 +217,8 @@ macro_rules! column_view {
             is_non_sql_subscribed bit null = false;
             is_merge_published bit null = false;
             is_dts_replicated bit null = false;
-            is_xml_document bit = false;
-            xml_collection_id int = 0;
+            is_xml_document bit = $c.ty.xml.1;
+            xml_collection_id int = $c.ty.xml.0;
             default_object_id int = $c.default_id;
             rule_object_id int = $c.rule_id;
             is_sparse bit null = $c.marks.sparse;

@@ -3,7 +3,6 @@
 //! Columns and types: SQL Server 2022's documentation of each view. A table has the clustered index 1 or, as a heap, the
 //! nameless index 0, and its other indexes from 2 on.
 
-use super::objects::none;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
@@ -14,8 +13,7 @@ use std::sync::Arc;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] =
-    &[&INDEXES, &HASH_INDEXES, &INDEX_COLUMNS, &XML_INDEXES, &FULLTEXT_INDEXES];
+pub static VIEWS: &[&dyn Declared] = &[&INDEXES, &HASH_INDEXES, &INDEX_COLUMNS];
 
 /// An index of a table; of a heap, the heap itself.
 #[derive(Clone)]
@@ -91,9 +89,9 @@ pub fn of_table(context: &Context<'_>, table: &Arc<TableDef>) -> Vec<Index> {
             primary: index.kind == IndexKind::PrimaryKey,
             constraint: index.kind == IndexKind::Unique,
             unique: index.unique,
-            keys: match index.spatial {
-                Some(_) => index.include.iter().map(|ordinal| (*ordinal, false)).collect(),
-                None => index.columns.clone(),
+            keys: match index.has_entries() {
+                false => index.include.iter().map(|ordinal| (*ordinal, false)).collect(),
+                true => index.columns.clone(),
             },
             tree: index.tree.0.0 as i64,
             data_space_id: place(&index.filegroup, table.partitioned_index(index)),
@@ -153,9 +151,14 @@ impl Index {
         self.def.as_ref()?.spatial.as_ref()
     }
 
+    /// What makes it an XML index.
+    pub fn xml(&self) -> Option<&catalog::XmlIndex> {
+        self.def.as_ref()?.xml.as_ref()
+    }
+
     /// ALTER INDEX disabled it.
     fn is_disabled(&self) -> bool {
-        self.spatial().map_or_else(|| self.flag(|def| def.disabled), |spatial| spatial.is_off)
+        self.flag(|def| def.is_off().unwrap_or(def.disabled))
     }
 
     /// `data_compression` and its name: what the index is asked for. Rows are never compressed.
@@ -179,7 +182,7 @@ impl Index {
             Some(def) if def.clustered && def.columnstore.is_some() => {
                 (0..self.table.columns.len()).collect()
             }
-            Some(def) if def.spatial.is_some() => Vec::new(),
+            Some(def) if !def.has_entries() => Vec::new(),
             Some(def) => def.include.clone(),
             None => Vec::new(),
         }
@@ -234,6 +237,7 @@ view! {
         Some(_) => if i.id == 1 { 5 } else { 6 },
         None if i.buckets().is_some() => 7,
         None if i.spatial().is_some() => 4,
+        None if i.xml().is_some() => 3,
         None if i.table.is_memory() && i.id == 1 => 2,
         None => i.id.min(2) as u8,
     };
@@ -241,6 +245,7 @@ view! {
         (0, _) => "HEAP",
         (_, None) if i.buckets().is_some() => "NONCLUSTERED HASH",
         (_, None) if i.spatial().is_some() => "SPATIAL",
+        (_, None) if i.xml().is_some() => "XML",
         (1, None) if i.table.is_memory() => "NONCLUSTERED",
         (1, None) => "CLUSTERED",
         (_, None) => "NONCLUSTERED",
@@ -397,53 +402,4 @@ fn row_bytes(ty: types::SqlType) -> i64 {
         VarChar(_) | NVarChar(_) | VarBinary(_) => declared / 2,
         _ => declared,
     }
-}
-
-view! {
-    XML_INDEXES = "sys.xml_indexes" of () as x, rows none;
-    object_id int = NULL;
-    name sysname null = NULL;
-    index_id int = NULL;
-    type tinyint = NULL;
-    type_desc nvarchar(60) null = NULL;
-    is_unique bit null = NULL;
-    data_space_id int null = NULL;
-    ignore_dup_key bit null = NULL;
-    is_primary_key bit null = NULL;
-    is_unique_constraint bit null = NULL;
-    fill_factor tinyint = NULL;
-    is_padded bit null = NULL;
-    is_disabled bit null = NULL;
-    is_hypothetical bit null = NULL;
-    is_ignored_in_optimization bit null = NULL;
-    allow_row_locks bit null = NULL;
-    allow_page_locks bit null = NULL;
-    using_xml_index_id int null = NULL;
-    secondary_type char(1) null = NULL;
-    secondary_type_desc nvarchar(60) null = NULL;
-    has_filter bit = NULL;
-    filter_definition nvarchar(max) null = NULL;
-    xml_index_type tinyint null = NULL;
-    xml_index_type_description nvarchar(60) null = NULL;
-    path_id int null = NULL;
-    auto_created bit null = NULL;
-}
-
-view! {
-    FULLTEXT_INDEXES = "sys.fulltext_indexes" of () as x, rows none;
-    object_id int = NULL;
-    unique_index_id int = NULL;
-    fulltext_catalog_id int null = NULL;
-    is_enabled bit = NULL;
-    change_tracking_state char(1) null = NULL;
-    change_tracking_state_desc nvarchar(60) null = NULL;
-    has_crawl_completed bit = NULL;
-    crawl_type char(1) = NULL;
-    crawl_type_desc nvarchar(60) null = NULL;
-    crawl_start_date datetime null = NULL;
-    crawl_end_date datetime null = NULL;
-    incremental_timestamp binary(8) null = NULL;
-    stoplist_id int null = NULL;
-    property_list_id int null = NULL;
-    data_space_id int = NULL;
 }

@@ -227,6 +227,7 @@ fn table_type(context: &Context<'_>, ty: &syntax::ast::TypeName) -> Option<(SqlT
         precision: 0,
         scale: 0,
         collation: None,
+        xml: (0, false),
     };
     Some((SqlType::Variant, shown))
 }
@@ -261,9 +262,9 @@ macro_rules! parameter_view {
             is_cursor_ref bit = p.cursor;
             // Of CLR objects only, in SQL Server too.
             has_default_value bit = false;
-            is_xml_document bit = false;
+            is_xml_document bit = p.ty.xml.1;
             default_value sql_variant null = NULL;
-            xml_collection_id int = 0;
+            xml_collection_id int = p.ty.xml.0;
             is_readonly bit = p.readonly;
             is_nullable bit null = p.nullable;
             encryption_type int null = NULL;

@@ -1,7 +1,7 @@
 //! xml from texts and binaries, and back.
 //!
 //! A text is parsed and kept as SQL Server writes it; so an xml that is a text is well-formed, and needs no more than to
-//! be copied when it becomes one. Source: SQL documentation, "CAST and CONVERT" (xml styles), "Create instances of XML
+//! be copied when it becomes one. A typed one is held to its schema collection besides (`xml-schema`). Source: SQL documentation, "CAST and CONVERT" (xml styles), "Create instances of XML
 //! data".
 
 use super::{Cow, Len, Text, TypeError, Value, fit_text, length};
@@ -14,13 +14,42 @@ pub(super) fn convert(
     to: SqlType,
     style: i32,
 ) -> Result<Value, TypeError> {
-    if to != SqlType::Xml {
-        return leave(value, to);
+    match to {
+        SqlType::Xml => untyped(value, from, to, style),
+        SqlType::TypedXml { schema, document } => {
+            let made = untyped(value, from, to, style)?;
+            if from == to { Ok(made) } else { typed(made, schema, document) }
+        }
+        _ => leave(value, to),
     }
+}
+
+/// Held to a schema collection, and as that keeps it.
+fn typed(value: Value, schema: u32, is_document: bool) -> Result<Value, TypeError> {
+    let text = match &value {
+        Value::Str(text) => text.clone(),
+        Value::Node(node) => Text::new(&node.document().write(node.id())),
+        _ => return Ok(value),
+    };
+    let Some(schema) = xml_schema::current(schema) else {
+        return Err(TypeError::Xml(xml::XmlError::new(
+            6340,
+            "Xml schema collection referenced by table variable '' has been dropped or altered during the execution of the \
+             batch. Please re-run the batch.",
+        )));
+    };
+    // Whitespace was dropped when the value was made.
+    let options = Options { preserve: true, encoding: Encoding::Known };
+    let document = xml::parse(&text, options).map_err(TypeError::Xml)?;
+    let accepted = schema.accept(document, is_document).map_err(TypeError::Xml)?;
+    Ok(Value::Str(Text::new(&accepted.write(0))))
+}
+
+fn untyped(value: &Value, from: SqlType, to: SqlType, style: i32) -> Result<Value, TypeError> {
     let of = |text: &str, encoding| parsed(text, encoding, style);
     match value {
         Value::Null => Ok(Value::Null),
-        _ if from == SqlType::Xml => Ok(value.clone()),
+        _ if from.is_xml() => Ok(value.clone()),
         Value::Str(text) if from.is_unicode() => of(text, Encoding::Wide),
         Value::Str(text) => of(text, Encoding::Narrow),
         Value::Binary(bytes) => match decoded(bytes) {
