@@ -509,7 +509,7 @@ pub enum InsertSource {
     /// Row constructors; expressions without slots. Subqueries in them are in `subplans`.
     Values { rows: Vec<Vec<Expr>>, subplans: Vec<SubPlan>, param_count: usize },
     /// `row` reads the root's slots.
-    Query { plan: Plan, row: Vec<Expr> },
+    Query { plan: Box<Plan>, row: Vec<Expr> },
     /// `row` reads the result row of the procedure, whose columns have been converted to `columns`.
     Exec { exec: Box<ir::Exec>, columns: Vec<OutputColumn>, row: Vec<Expr> },
     /// The rows that another change puts out.

@@ -115,7 +115,7 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
         ir::InsertSource::Query { query, row } => {
             let planned = planned(&mut lowering, query);
             let row = row.iter().map(|e| over(&mut lowering, e, &planned.cols)).collect();
-            InsertSource::Query { plan: finish(lowering, planned.plan.root, query), row }
+            InsertSource::Query { plan: Box::new(finish(lowering, planned.plan.root, query)), row }
         }
         ir::InsertSource::Exec { exec, columns, row } => {
             let cols: Vec<ColId> = columns.iter().map(|c| c.id).collect();

@@ -632,7 +632,7 @@ pub(crate) fn check(p: &PageBuf) -> Result<(), &'static str> {
             return Err("a key head is wrong");
         }
         let room = (p.word(s.at + 1) >> 32) as u16 as usize;
-        if room % 8 != 0 || s.at * 8 + s.bytes + room > PAGE_BYTES {
+        if !room.is_multiple_of(8) || s.at * 8 + s.bytes + room > PAGE_BYTES {
             return Err("an entry's room is wrong");
         }
         taken.push((s.at * 8, s.at * 8 + s.bytes + room));

@@ -1,7 +1,6 @@
 //! Functions against documented answers.
 
 use super::*;
-use ir::ExprKind;
 
 /// A session of nothing, for expressions that ask it nothing.
 #[derive(Default)]
@@ -30,7 +29,7 @@ impl crate::Environment for NoSession {
 
 fn constant(value: Value) -> Expr {
     let ty = value.natural_type();
-    Expr { nullable: value.is_null(), kind: ExprKind::Const(value), ty }
+    Expr::constant(value, ty)
 }
 
 fn f(func: FuncId, args: &[Value], ty: SqlType) -> Value {

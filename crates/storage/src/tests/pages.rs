@@ -218,12 +218,12 @@ fn what_fits_does_not_depend_on_how_entries_lie() {
 #[test]
 fn a_search_finds_what_a_walk_finds() {
     let mut rng = Prng::new(5);
-    for round in 0..400 {
+    for round in 0..400u32 {
         let id = Identity { page: PageId(9), owner: PageId(7), kind: LEAF, level: 0 };
         // Lengths, alphabets and beginnings of all kinds: short keys, ones that begin alike, an empty one.
         let (shared, letters, longest) =
             (rng.below(14) as usize, 1 + rng.below(255), 1 + rng.below(20));
-        let mut any = |rng: &mut Prng| {
+        let any = |rng: &mut Prng| {
             let mut key = vec![0x80; shared];
             let len = rng.below(longest) as usize;
             key.extend((0..len).map(|_| rng.below(letters) as u8));
@@ -237,7 +237,7 @@ fn a_search_finds_what_a_walk_finds() {
         keys.dedup();
         let upper = [vec![0x80; shared], vec![255; 22]].concat();
         let lower = if keys.first().is_some_and(|key| key.len() < shared) { 0 } else { shared };
-        let fenced = round % 2 == 0;
+        let fenced = round.is_multiple_of(2);
         let (lower, upper) =
             if fenced { (&upper[..lower], Some(&upper[..])) } else { (&b""[..], None) };
         let mut p = slotted::shell(id, lower, upper, PageId::NONE);

@@ -75,7 +75,9 @@ fn some_value(ty: SqlType, n: &mut Numbers) -> Value {
             };
             Value::binary(&ty.parse(&text).expect("its text").expect("no NULL"))
         }
-        SqlType::Xml => Value::str(&format!("<a b=\"{}\"/>", text(n, 9))),
+        SqlType::Xml | SqlType::TypedXml { .. } => {
+            Value::str(&format!("<a b=\"{}\"/>", text(n, 9)))
+        }
         SqlType::Binary(len) => {
             let bytes: Vec<u8> = (0..len).map(|_| n.below(3) as u8).collect();
             Value::binary(&bytes)
