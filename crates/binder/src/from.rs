@@ -636,17 +636,14 @@ impl Binder<'_> {
             shown: alias.to_string(),
             columns: Vec::new(),
         };
+        let mut names = std::collections::HashSet::with_capacity(bound.output.len());
         for (i, column) in bound.output.iter().enumerate() {
             let column_name = match columns.get(i) {
                 Some(renamed) => Some(renamed.value.clone()),
                 None => column.name.clone(),
             };
             let column_name = column_name.expect("checked before");
-            let twice = scope
-                .columns
-                .iter()
-                .any(|c| c.name.as_deref().is_some_and(|n| catalog::same_name(n, &column_name)));
-            if twice {
+            if !names.insert(catalog::fold_name(&column_name)) {
                 return Err(self.error(
                     8156,
                     format!(
