@@ -681,7 +681,15 @@ impl Binder<'_> {
                 }
             };
             let mut value = match &item.value {
-                ast::InsertValue::Expr(e) => self.expr(e)?,
+                ast::InsertValue::Expr(e) => match (ordinal, e.change_of_itself()) {
+                    // The target's, whatever else of that name there is.
+                    (Some(ordinal), Some((name, args))) => {
+                        let column = &table.columns[ordinal];
+                        let value = Expr::col(old[ordinal], column.ty, column.nullable);
+                        self.change_of_column(value, (&table.name, &column.name), name, args, line)?
+                    }
+                    _ => self.expr(e)?,
+                },
                 ast::InsertValue::Write(parts) => match ordinal {
                     Some(ordinal) => self.written(&table.columns[ordinal], old[ordinal], parts)?,
                     None => return Err(self.error(102, "Incorrect syntax near 'WRITE'.")),

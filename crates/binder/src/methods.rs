@@ -60,6 +60,19 @@ impl Binder<'_> {
         self.method_of(receiver, name, &f.args, line).map(Some)
     }
 
+    /// What `SET c.method(...)` of an UPDATE makes of the column that it sets; `name` is `set method`.
+    pub(crate) fn change_of_column(
+        &mut self,
+        value: Expr,
+        (table, column): (&str, &str),
+        name: &str,
+        args: &[ast::Expr],
+        line: u32,
+    ) -> Result<Expr> {
+        let place = format!("{table}.{column}.");
+        self.method_of(Receiver { value, place }, name, args, line)
+    }
+
     fn method_of(
         &mut self,
         receiver: Receiver,

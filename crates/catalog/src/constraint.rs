@@ -196,11 +196,7 @@ impl Catalog {
     }
 
     /// The same for an object of any kind.
-    pub(crate) fn object_by_id_in(
-        &self,
-        scope: Option<&DdlScope>,
-        object_id: i32,
-    ) -> Option<ObjectRef> {
+    pub fn object_by_id_in(&self, scope: Option<&DdlScope>, object_id: i32) -> Option<ObjectRef> {
         use crate::scope::Change;
         for change in scope.iter().flat_map(|s| s.changes.iter().rev()) {
             match change {

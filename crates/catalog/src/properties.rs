@@ -39,6 +39,7 @@ pub enum PropertyClass {
     Index = 7,
     /// A column of a table type.
     TypeColumn = 8,
+    XmlSchemaCollection = 10,
     /// A filegroup or a partition scheme.
     DataSpace = 20,
     PartitionFunction = 21,
@@ -57,6 +58,7 @@ impl PropertyClass {
             PropertyClass::Type => "TYPE",
             PropertyClass::Index => "INDEX",
             PropertyClass::TypeColumn => "TYPE_COLUMN",
+            PropertyClass::XmlSchemaCollection => "XML_SCHEMA_COLLECTION",
             PropertyClass::DataSpace => "DATASPACE",
             PropertyClass::PartitionFunction => "PARTITION_FUNCTION",
             PropertyClass::File => "DATABASE_FILE",
@@ -74,6 +76,7 @@ impl PropertyClass {
             Type,
             Index,
             TypeColumn,
+            XmlSchemaCollection,
             DataSpace,
             PartitionFunction,
             File,
@@ -331,7 +334,14 @@ impl PropertyTarget {
         use PropertyClass::*;
         let of_object = matches!(
             self.class,
-            Object | Parameter | Type | Index | TypeColumn | DataSpace | PartitionFunction
+            Object
+                | Parameter
+                | Type
+                | Index
+                | TypeColumn
+                | XmlSchemaCollection
+                | DataSpace
+                | PartitionFunction
         );
         of_object && self.major == object_id
     }

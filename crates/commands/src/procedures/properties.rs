@@ -224,6 +224,19 @@ impl Commands<'_> {
                 .map(|module| of_module(PropertyClass::PartitionFunction, module)),
             ("PARTITION SCHEME", 1) => space(ModuleKind::PartitionScheme)
                 .map(|module| of_module(PropertyClass::DataSpace, module)),
+            ("TRIGGER", 1) => {
+                let scope = self.state.definitions();
+                let all = catalog.objects_in(scope);
+                all.into_iter().find_map(|object| match object {
+                    ObjectRef::Procedure(module)
+                        if module.kind == ModuleKind::DatabaseTrigger
+                            && same_name(&module.name, name) =>
+                    {
+                        Some(of_module(PropertyClass::Object, module))
+                    }
+                    _ => None,
+                })
+            }
             // Nothing of these kinds is there.
             (_, 1) => None,
             _ => return Err(Missing::Form),
@@ -250,6 +263,7 @@ impl Commands<'_> {
             "SYNONYM" => &[ModuleKind::Synonym],
             "RULE" => &[ModuleKind::Rule],
             "DEFAULT" => &[ModuleKind::Default],
+            "XML SCHEMA COLLECTION" => &[ModuleKind::XmlSchemaCollection],
             "TYPE" => &[ModuleKind::AliasType, ModuleKind::TableType],
             "TABLE_TYPE" => &[ModuleKind::TableType],
             "LOGICAL FILE NAME" => return Err(Missing::Form),
@@ -270,7 +284,11 @@ impl Commands<'_> {
         let on = object_target(self.state.identity.access(), &object);
         let id = object.object_id();
         let is_type = matches!(kind.as_str(), "TYPE" | "TABLE_TYPE");
-        let class = if is_type { PropertyClass::Type } else { PropertyClass::Object };
+        let class = match kind.as_str() {
+            _ if is_type => PropertyClass::Type,
+            "XML SCHEMA COLLECTION" => PropertyClass::XmlSchemaCollection,
+            _ => PropertyClass::Object,
+        };
         let mut found = Found { object: Some(object.clone()), ..Found::of(class, id, on) };
         if is_type {
             found.permission = Permission::Control;

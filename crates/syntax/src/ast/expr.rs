@@ -357,6 +357,16 @@ impl Expr {
         Expr { kind, span, step: Step::default() }
     }
 
+    /// Of `c.modify(...)` in an UPDATE's SET, where `c` has no qualifier: the method, `set modify`, and its arguments.
+    pub fn change_of_itself(&self) -> Option<(&str, &[Expr])> {
+        let ExprKind::Function(call) = &self.kind else { return None };
+        let name =
+            call.name.name.value.strip_prefix('.').filter(|name| name.starts_with("set "))?;
+        let (of, args) = call.args.split_first()?;
+        let alone = matches!(&of.kind, ExprKind::Column(column) if column.qualifier.is_empty());
+        alone.then_some((name, args))
+    }
+
     /// The expressions right below; those of queries in it are not among them.
     pub fn for_each_child<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         runtime::task::stepped();

@@ -6,7 +6,9 @@ use crate::context::Context;
 use crate::declare::{Declared, view};
 use crate::object::{Object, What, user_objects};
 use crate::types_table::user_types;
-use catalog::{ModuleKind, PropertyClass, PropertyDef, PropertyTarget, same_name};
+use catalog::{
+    ModuleKind, ObjectRef, ProcedureDef, PropertyClass, PropertyDef, PropertyTarget, same_name,
+};
 use executor::SqlError;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -109,7 +111,15 @@ impl<'c> Names<'c> {
         let catalog = &self.context.database.catalog;
         Some(match target.class {
             PropertyClass::Database => Vec::new(),
+            PropertyClass::XmlSchemaCollection => {
+                let module = self.module(id, ModuleKind::XmlSchemaCollection)?;
+                let name = module.name.to_string();
+                vec![("SCHEMA", module.schema.to_string()), ("XML SCHEMA COLLECTION", name)]
+            }
             PropertyClass::Object => {
+                if let Some(trigger) = self.module(id, ModuleKind::DatabaseTrigger) {
+                    return Some(vec![("TRIGGER", trigger.name.to_string())]);
+                }
                 let object = self.objects.get(&id)?;
                 let mut levels = self.of_object(object)?;
                 if target.minor > 0 {
@@ -175,6 +185,15 @@ impl<'c> Names<'c> {
                 Some(vec![group, ("LOGICAL FILE NAME", file.name.to_string())])
             })?,
         })
+    }
+
+    /// A module of a kind that is not among the objects of schemas.
+    fn module(&self, id: i32, kind: ModuleKind) -> Option<Arc<ProcedureDef>> {
+        let catalog = &self.context.database.catalog;
+        match catalog.object_by_id_in(self.context.scope(), id)? {
+            ObjectRef::Procedure(module) if module.kind == kind => Some(module),
+            _ => None,
+        }
     }
 
     fn of_object(&self, object: &Object) -> Option<Levels> {
