@@ -158,10 +158,17 @@ pub fn soak(build: Build, minutes: u64, seed: u64) -> Result<(), Failure> {
 /// A login with `public` alone does its worst.
 pub fn attack(build: Build, seconds: u64, seed: u64) -> Result<(), Failure> {
     let harness = Harness::of(build)?;
-    harness
-        .step(ATTACK)
-        .args(["attack", "--seconds", &seconds.to_string(), "--seed", &seed.to_string()])
-        .run()
+    let mut step = harness.step(ATTACK).args([
+        "attack",
+        "--seconds",
+        &seconds.to_string(),
+        "--seed",
+        &seed.to_string(),
+    ]);
+    if build == Build::Dev {
+        step = step.arg("--slow-build");
+    }
+    step.run()
 }
 
 /// The driver of the faults, and the server that it drives.

@@ -407,6 +407,8 @@ fn test(quick: bool, build: Build) -> Result<(), Failure> {
         worlds(build, &["--seeds".to_owned(), "0..40".to_owned()])?;
         kill::run(build, 20, 1)?;
         faults::short(build)?;
+        // Alone: it tells how long others wait.
+        faults::attack(build, 60, 1)?;
         // An emulated machine is one thread that mostly waits for its disk.
         side_by_side(
             || faults::guest(build, 40, 0, None).and_then(|()| faults::guest_of_nodes(build, 2)),

@@ -107,6 +107,9 @@ enum Command {
         /// One class of texts alone.
         #[arg(long)]
         only: Option<String>,
+        /// The server is a dev build: tasks that keep their scheduler are told and not judged.
+        #[arg(long)]
+        slow_build: bool,
         #[arg(long)]
         folder: Option<PathBuf>,
     },
@@ -165,9 +168,16 @@ fn main() -> ExitCode {
             let folder = folder.unwrap_or_else(powercut::default_folder);
             soak::run(&soak::Options { seed, minutes, round_seconds, folder })
         }
-        Command::Attack { seconds, seed, memory, only, folder } => {
+        Command::Attack { seconds, seed, memory, only, slow_build, folder } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
-            attack::run(&attack::Options { seed, seconds, memory_mb: memory, folder, only })
+            attack::run(&attack::Options {
+                seed,
+                seconds,
+                memory_mb: memory,
+                folder,
+                only,
+                is_slow_build: slow_build,
+            })
         }
         Command::Trace { report, fault, command } => match traced(&report, fault, &command) {
             Ok(status) => std::process::exit(status),
