@@ -51,6 +51,21 @@ fn without_list(query: &ast::Query) -> Option<ast::Query> {
     Some(query)
 }
 
+/// Most different OVERs of a SELECT, by their PARTITION BY and ORDER BY: each is an operator upon the one before.
+const PASSES_MAX: usize = 128;
+
+/// How many there are; no more are told than one over [`PASSES_MAX`].
+fn passes(windows: &[ir::Window]) -> usize {
+    let mut different: Vec<&ir::Window> = Vec::new();
+    for w in windows {
+        let same = |d: &&ir::Window| d.partition == w.partition && d.order == w.order;
+        if different.len() <= PASSES_MAX && !different.iter().any(same) {
+            different.push(w);
+        }
+    }
+    different.len()
+}
+
 impl Binder<'_> {
     /// A query below a statement: no assignments.
     pub fn query(&mut self, query: &ast::Query) -> Result<Query> {
@@ -306,6 +321,15 @@ impl Binder<'_> {
             }
         }
         if !windows.is_empty() {
+            if passes(&windows) > PASSES_MAX {
+                return Err(BindError::new(
+                    8631,
+                    17,
+                    self.line,
+                    "Internal error: Server stack limit has been reached. Please look for potentially \
+                     deep nesting in your query, and try to simplify it.",
+                ));
+            }
             rel = Rel::Window { input: Box::new(rel), windows };
         }
         if !assigned.is_empty() {
