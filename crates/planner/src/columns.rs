@@ -1,12 +1,14 @@
 //! Columns of trees and expressions: which are read, of what type, which are constant.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ir::*;
 use types::SqlType;
 
 use crate::fold::fold;
-use crate::lower::Needed;
+
+/// Columns somebody needs.
+pub(crate) type Needed = HashSet<ColId>;
 
 /// `needed` and everything the expressions read.
 pub(crate) fn with_exprs<'e>(needed: &Needed, exprs: impl Iterator<Item = &'e Expr>) -> Needed {

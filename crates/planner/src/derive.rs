@@ -214,7 +214,7 @@ fn bounded(pred: &Expr) -> Option<ColId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lower::Needed;
+    use crate::columns::Needed;
     use types::SqlType;
 
     fn col(id: u32) -> Expr {

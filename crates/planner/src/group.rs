@@ -165,11 +165,10 @@ impl Lowering {
             let first = windows.remove(0);
             let mut partition = first.partition.clone();
             let mut order = first.order.clone();
-            let (partition_key, order_key) = (first.partition.clone(), first.order.clone());
             let mut group = vec![first];
             let mut i = 0;
             while i < windows.len() {
-                if windows[i].partition == partition_key && windows[i].order == order_key {
+                if windows[i].shares_pass(&group[0]) {
                     group.push(windows.remove(i));
                 } else {
                     i += 1;

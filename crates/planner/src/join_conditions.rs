@@ -3,9 +3,9 @@
 use ir::*;
 use types::SqlType;
 
+use crate::columns::Needed;
 use crate::fold::{all_of, conjuncts};
 use crate::key_range::reach;
-use crate::lower::Needed;
 
 /// SQL Server's and ours: the digits that a decimal may have.
 const DECIMAL_DIGITS_MAX: u8 = 38;

@@ -4,7 +4,7 @@
 //! as they go) and the columns somebody above still needs; coming up each operator says which column
 //! lies in which slot and in what order its rows arrive.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use ir::*;
 use runtime::task::{Breath, Many};
@@ -17,9 +17,6 @@ use crate::estimate::Facts;
 use crate::fold::{all_of, fold, truth};
 use crate::plan::*;
 use crate::slots::Slots;
-
-/// Columns somebody needs.
-pub(crate) type Needed = HashSet<ColId>;
 
 /// An operator with what is known of its rows.
 pub(crate) struct Lowered {

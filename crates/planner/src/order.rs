@@ -5,9 +5,10 @@
 
 use ir::*;
 
+use crate::columns::Needed;
 use crate::derive::{derived, factored};
 use crate::fold::fold;
-use crate::lower::{Lowering, Needed};
+use crate::lower::Lowering;
 use crate::parts::Parts;
 
 /// Longest list that is reordered, so that the search (quadratic) stays short.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use ir::{ColId, Expr};
 
-use crate::lower::Needed;
+use crate::columns::Needed;
 
 /// The part of a join that each column comes from.
 pub(crate) struct Parts {

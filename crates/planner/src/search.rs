@@ -8,6 +8,7 @@
 
 use ir::*;
 
+use crate::columns::Needed;
 use crate::cost;
 use crate::fold::{conjuncts, fold};
 use crate::lower::*;

@@ -24,7 +24,7 @@ const FILES_IN_CIRCLES: &[(&str, usize)] = &[
     ("mariadb", 3),
     ("millrace", 2),
     ("native", 2),
-    ("planner", 7),
+    ("planner", 5),
     ("postgres", 3),
     ("recovery", 2),
     ("runtime", 5),
