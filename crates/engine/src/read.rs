@@ -458,6 +458,11 @@ impl Txn {
             let Some(now) = found else { return Ok(false) };
             match self.sees(now, snapshot) {
                 Visibility::Visible => return Ok(true),
+                // Undone, it has no row any more: recovery has left one out, and to wait again would be for ever.
+                Visibility::Older if now.xid() == Some(xid) => {
+                    let what = format!("a row of transaction {} outlasted its being undone", xid.0);
+                    return Err(self.doom(EngineError::LogCorrupt { what }));
+                }
                 Visibility::Older => stamp = now,
                 _ => return Ok(false),
             }
