@@ -61,16 +61,10 @@ impl Binder<'_> {
             joined = Expr::new(ExprKind::Steps(steps), ty, nullable);
         }
         if others > 0 && height(&joined) > HEIGHT_MAX {
-            return Err(too_high(line));
+            return Err(BindError::stack_limit(line));
         }
         Ok(joined)
     }
-}
-
-fn too_high(line: u32) -> BindError {
-    let text = "Internal error: Server stack limit has been reached. Please look for potentially deep nesting in your \
-                query, and try to simplify it.";
-    BindError::new(8631, 17, line, text)
 }
 
 fn height(expr: &Expr) -> usize {

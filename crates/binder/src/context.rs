@@ -131,6 +131,8 @@ pub(crate) struct Binder<'a> {
     pub breath: runtime::task::Breath,
     /// Steps of looking for names since the breath counted last.
     pub looked: Cell<usize>,
+    /// Most passes over windows upon each other in what has been bound of the present SELECT.
+    pub passes: usize,
     /// Common table expressions unfolded so far.
     pub unfolded: usize,
     /// The view or inline function whose query is being bound, where it stands for its rows.
@@ -216,6 +218,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             breath: runtime::task::Breath::new(),
             looked: Cell::new(0),
+            passes: 0,
             unfolded: 0,
             through: None,
             auto_tables: Vec::new(),
@@ -252,13 +255,7 @@ impl<'a> Binder<'a> {
         f: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         if self.depth + levels > DEPTH_MAX {
-            return Err(BindError::new(
-                8631,
-                17,
-                self.line,
-                "Internal error: Server stack limit has been reached. Please look for potentially \
-                 deep nesting in your query, and try to simplify it.",
-            ));
+            return Err(BindError::stack_limit(self.line));
         }
         self.breath.steps(16 + self.looked.take())?;
         self.depth += levels;

@@ -51,21 +51,6 @@ fn without_list(query: &ast::Query) -> Option<ast::Query> {
     Some(query)
 }
 
-/// Most different OVERs of a SELECT, by their PARTITION BY and ORDER BY: each is an operator upon the one before.
-const PASSES_MAX: usize = 128;
-
-/// How many there are; no more are told than one over [`PASSES_MAX`].
-fn passes(windows: &[ir::Window]) -> usize {
-    let mut different: Vec<&ir::Window> = Vec::new();
-    for w in windows {
-        let same = |d: &&ir::Window| d.partition == w.partition && d.order == w.order;
-        if different.len() <= PASSES_MAX && !different.iter().any(same) {
-            different.push(w);
-        }
-    }
-    different.len()
-}
-
 impl Binder<'_> {
     /// A query below a statement: no assignments.
     pub fn query(&mut self, query: &ast::Query) -> Result<Query> {
@@ -205,6 +190,7 @@ impl Binder<'_> {
             return Err(self.misplaced_change(select, query));
         }
         let browsing = std::mem::take(&mut self.browsing);
+        let beside = std::mem::take(&mut self.passes);
         let source = self.from(&select.from)?;
         let from_columns: HashSet<ColId> =
             source.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.id)).collect();
@@ -213,6 +199,7 @@ impl Binder<'_> {
         let result = self.select_in_scope(select, query, source.rel, &from_columns, browsing);
         self.selects.pop();
         let scope = self.scopes.pop();
+        self.passes = self.passes.max(beside);
         if query.and_then(|q| q.for_clause.as_ref()).is_some_and(|f| f.mode == ast::ForMode::Auto) {
             self.auto_tables = scope.map_or_else(Vec::new, |s| s.tables);
         }
@@ -321,16 +308,7 @@ impl Binder<'_> {
             }
         }
         if !windows.is_empty() {
-            if passes(&windows) > PASSES_MAX {
-                return Err(BindError::new(
-                    8631,
-                    17,
-                    self.line,
-                    "Internal error: Server stack limit has been reached. Please look for potentially \
-                     deep nesting in your query, and try to simplify it.",
-                ));
-            }
-            rel = Rel::Window { input: Box::new(rel), windows };
+            rel = self.passes_over(rel, windows)?;
         }
         if !assigned.is_empty() {
             rel = self.order_and_top(rel, &[], keys, select, query)?;

@@ -35,7 +35,26 @@ const WHOLE: WindowFrame = WindowFrame {
 const RUNNING: WindowFrame =
     WindowFrame { range: true, start: FrameBound::UnboundedPreceding, end: FrameBound::CurrentRow };
 
+/// Most passes over windows upon each other, queries within queries included: each is an operator that runs the one below
+/// it on the same stack.
+const PASSES_MAX: usize = 128;
+
 impl Binder<'_> {
+    /// The rows of a SELECT with its windows: those of one PARTITION BY and ORDER BY are one pass, upon the one before. 8631.
+    pub(crate) fn passes_over(&mut self, input: Rel, windows: Vec<Window>) -> Result<Rel> {
+        let mut different: Vec<&Window> = Vec::new();
+        for window in &windows {
+            if !different.iter().any(|known| known.shares_pass(window)) {
+                if self.passes + different.len() == PASSES_MAX {
+                    return Err(BindError::stack_limit(self.line));
+                }
+                different.push(window);
+            }
+        }
+        self.passes += different.len();
+        Ok(Rel::Window { input: Box::new(input), windows })
+    }
+
     /// 10753 for a window function without OVER.
     #[inline(never)]
     pub fn check_over(&self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<()> {

@@ -447,6 +447,13 @@ pub struct Window {
     pub ty: SqlType,
 }
 
+impl Window {
+    /// Functions over the same partition and order are computed in one pass over the rows.
+    pub fn shares_pass(&self, other: &Window) -> bool {
+        self.partition == other.partition && self.order == other.order
+    }
+}
+
 /// The rows around the present one that a window function sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowFrame {

@@ -41,6 +41,13 @@ impl std::ops::DerefMut for BindError {
 }
 
 impl BindError {
+    /// 8631: what is to be done is nested deeper than a session's stack may go.
+    pub fn stack_limit(line: u32) -> BindError {
+        let text = "Internal error: Server stack limit has been reached. Please look for potentially deep nesting in your \
+                    query, and try to simplify it.";
+        BindError::new(8631, 17, line, text)
+    }
+
     /// What it tells.
     pub fn into_inner(self) -> Refusal {
         *self.0

@@ -318,6 +318,18 @@ fn constructs() -> Vec<Construct> {
                 many(n, " ", |i| format!("join #j t{i} on t{i}.a=t.a"))
             )
         }),
+        construct("windows", 128, 1 << 10, &[8631], |n| {
+            let windows =
+                many(n, ",", |i| format!("sum(a) over (order by a+{i} rows {i} preceding)"));
+            format!("select {windows} from (select 1 a union all select 2) t")
+        }),
+        construct("windows nested", 8, 1 << 6, &[8631, 191], |n| {
+            let windows =
+                many(16, ",", |i| format!("sum(a) over (order by a+{i} rows 1 preceding) s{i}"));
+            (0..n).fold("select 1 a".to_owned(), |within, _| {
+                format!("select a,{windows} from ({within}) t")
+            })
+        }),
         construct("wide derived tables", 64, 1 << 6, &[], |n| {
             let columns = many(2_000, ",", |i| format!("1 a{i}"));
             format!("select count(*) from {}", many(n, ",", |i| format!("(select {columns}) t{i}")))
