@@ -174,8 +174,7 @@ impl Catalog {
                     let to = |target| Some(if target == of(before) { of(id) } else { target });
                     self.move_properties(txn, scope, to)?;
                 }
-                let has_entries = spec.spatial.is_none() && spec.xml.is_none();
-                if has_entries { self.filled(txn, table, id, work) } else { Ok(()) }
+                if spec.has_entries() { self.filled(txn, table, id, work) } else { Ok(()) }
             }
             AlterTable::DropIndex { name } => {
                 if let Some(id) = table.index_id_of(name) {

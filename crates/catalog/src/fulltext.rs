@@ -130,11 +130,7 @@ pub struct FulltextColumn {
 }
 
 fn hex(text: &str) -> String {
-    let mut out = String::from("-");
-    for byte in text.bytes() {
-        let _ = write!(out, "{byte:02x}");
-    }
-    out
+    types::format::hex(text.as_bytes(), "-")
 }
 
 fn of_hex(text: &str) -> Option<Box<str>> {
@@ -239,7 +235,7 @@ impl Catalog {
 
     /// The default full-text catalog.
     pub fn default_fulltext_catalog(&self, scope: Option<&DdlScope>) -> Option<Arc<ProcedureDef>> {
-        let mut all = self.partitionings(scope, CATALOG).into_iter();
+        let mut all = self.modules_of_kind(scope, CATALOG).into_iter();
         all.find(|module| module.fulltext_catalog().is_some_and(|c| c.is_default))
     }
 
@@ -277,7 +273,7 @@ impl Catalog {
 
     /// Whether an index is in a catalog.
     pub fn is_fulltext_catalog_used(&self, scope: Option<&DdlScope>, catalog: i32) -> bool {
-        let all = self.partitionings(scope, INDEX);
+        let all = self.modules_of_kind(scope, INDEX);
         all.iter().any(|m| m.fulltext_index().is_some_and(|index| index.catalog == catalog))
     }
 
@@ -351,7 +347,7 @@ impl Catalog {
         &self,
         scope: Option<&DdlScope>,
     ) -> Vec<(Arc<TableDef>, Arc<ProcedureDef>)> {
-        let all = self.partitionings(scope, INDEX).into_iter();
+        let all = self.modules_of_kind(scope, INDEX).into_iter();
         let with_table = |module: Arc<ProcedureDef>| match self
             .object_in(scope, module.fulltext_index()?.table)?
         {

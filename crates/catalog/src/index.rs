@@ -112,7 +112,7 @@ impl Catalog {
             spatial: spec.spatial,
             xml: spec.xml,
             filter: spec.filter.clone(),
-            disabled: spec.spatial.is_some() || spec.xml.is_some(),
+            disabled: !spec.has_entries(),
             ignore_dup_key: spec.ignore_dup_key,
             fill_factor: spec.fill_factor,
             options: spec.options,

@@ -149,9 +149,7 @@ impl PartitionFunctionDef {
             }
             let mut bytes = Vec::new();
             layout.encode(std::slice::from_ref(boundary), &mut bytes)?;
-            for byte in bytes {
-                let _ = write!(text, "{byte:02x}");
-            }
+            text.push_str(&types::format::hex(&bytes, ""));
         }
         Ok(text)
     }
@@ -223,8 +221,8 @@ impl ProcedureDef {
 }
 
 impl Catalog {
-    /// All partition functions, or schemes, as a transaction sees them, by id.
-    pub fn partitionings(
+    /// All modules of a kind, as a transaction sees them, by id: also of those that are no objects of a schema.
+    pub fn modules_of_kind(
         &self,
         scope: Option<&DdlScope>,
         kind: ModuleKind,

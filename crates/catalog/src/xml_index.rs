@@ -11,6 +11,7 @@
 //! Promises: a column has one primary index at most; the primary index of a secondary one is there, on the same column.
 
 use crate::def::{IndexDef, TableDef};
+use crate::spec::IndexSpec;
 use types::Value;
 
 /// The first byte of a row's cell, which no spatial index has.
@@ -65,6 +66,13 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<XmlIndex> {
         primary: i32::from_le_bytes(primary.try_into().ok()?),
         is_off: *off != 0,
     })
+}
+
+impl IndexSpec {
+    /// Will it have entries, as [`IndexDef::has_entries`] says?
+    pub fn has_entries(&self) -> bool {
+        self.spatial.is_none() && self.xml.is_none()
+    }
 }
 
 impl IndexDef {

@@ -224,8 +224,8 @@ pub(crate) struct Keeping {
     pub patterns: Vec<(usize, Pattern)>,
     /// What the parts of a long run of operators have come to so far: `ExprKind::Total`.
     pub total: Value,
-    /// The xml that a method parsed last: often the next one is asked of it too.
-    pub xml: Option<(types::Text, u32, Arc<xml::Document>)>,
+    /// The xml that a method parsed last, with the number of its schema collection: often the next one is asked of it too.
+    pub xml: Option<(types::Text, Option<u32>, Arc<xml::Document>)>,
     /// Of a branch of a parallel plan: the parts of the table that it shares with the others.
     pub parts: Option<Arc<Parts>>,
     /// What it has written to files.

@@ -67,8 +67,7 @@ impl Vm<'_> {
             false => !self.state.options.implicit_transactions && transaction.is_fresh(),
         };
         match &planned.body {
-            Body::FastInsert(_) if may && within => self.insert_within(learnt, index, frame),
-            Body::FastInsert(_) if may => self.insert_by_itself(learnt, index, frame),
+            Body::FastInsert(_) if may => self.insert_one(learnt, index, frame, within),
             Body::FastPoint(point) if may && point.is_alone() => {
                 self.point_alone(learnt, index, Tag::Select, frame)
             }
@@ -180,40 +179,23 @@ impl Vm<'_> {
         Ok(true)
     }
 
-    /// INSERT of one row, which is a transaction of its own.
+    /// INSERT of one row, in the transaction that is open or in one of its own.
     #[inline]
-    fn insert_by_itself(
+    fn insert_one(
         &mut self,
         learnt: &mut CodeState,
         index: usize,
         frame: &mut [Value],
+        within: bool,
     ) -> Result<bool, Halted> {
         let durability = durability(&self.state.database, None);
-        let begin = |state: &mut SessionState| {
-            state.activity.statement(Tag::Insert, state.nesting, 0);
-        };
-        let insert = |insert: &mut FastInsert, txn: &mut Txn, cx: &mut Cx<'_>| {
-            insert.insert_commit(txn, durability, cx)
-        };
-        let done = self.insert_alone(learnt, index, frame, begin, insert)?;
-        if done {
-            self.row_is_in(1);
-        }
-        Ok(done)
-    }
-
-    /// INSERT of one row.
-    #[inline]
-    fn insert_within(
-        &mut self,
-        learnt: &mut CodeState,
-        index: usize,
-        frame: &mut [Value],
-    ) -> Result<bool, Halted> {
         let begin = |state: &mut SessionState| {
             state.activity.statement(Tag::Insert, state.nesting, state.transaction.count);
         };
         let insert = |insert: &mut FastInsert, txn: &mut Txn, cx: &mut Cx<'_>| {
+            if !within {
+                return insert.insert_commit(txn, durability, cx);
+            }
             if !txn.is_active() {
                 txn.begin();
             }

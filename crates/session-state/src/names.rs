@@ -272,13 +272,7 @@ impl Names for SessionNames<'_> {
     }
 
     fn xml_schemas(&self, name: &ObjectName) -> Option<u32> {
-        let scope = self.state.transaction.scope();
-        let catalog = &self.state.database.catalog;
-        let kind = catalog::ModuleKind::XmlSchemaCollection;
-        let schema = name.schema.as_deref();
-        let own = self.state.default_schema().filter(|_| schema.is_none());
-        let found = own.and_then(|own| catalog.module(scope, Some(own), &name.name, kind));
-        let found = found.or_else(|| catalog.module(scope, schema, &name.name, kind))?;
+        let found = self.state.find_xml_schemas(name.schema.as_deref(), &name.name)?;
         found.xml_schema.as_ref().map(|schemas| schemas.number())
     }
 

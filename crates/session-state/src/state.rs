@@ -300,6 +300,18 @@ impl SessionState {
         }
     }
 
+    /// A collection of XML schemas by name: without a schema in the user's default one, then in dbo.
+    pub fn find_xml_schemas(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Option<Arc<catalog::ProcedureDef>> {
+        let kind = catalog::ModuleKind::XmlSchemaCollection;
+        let of = |schema| self.database.catalog.module(self.definitions(), schema, name, kind);
+        let own = self.default_schema().filter(|_| schema.is_none());
+        own.and_then(|own| of(Some(own))).or_else(|| of(schema))
+    }
+
     /// An object by name: without a schema in the user's default one, then in dbo; the transaction's own first.
     /// A synonym gives what it stands for, if that is an object of this database and no synonym.
     pub fn find_object(&self, schema: Option<&str>, name: &str) -> Option<catalog::ObjectRef> {

@@ -58,7 +58,8 @@ fn bad_style(style: i32, from: SqlType) -> TypeError {
     TypeError::BadStyle { style, from: from.name(), to: "a character string" }
 }
 
-fn hex(bytes: &[u8], prefix: &str) -> String {
+/// Two digits a byte, capital letters, behind `prefix`; [`crate::convert::from_hex`] reads the digits.
+pub fn hex(bytes: &[u8], prefix: &str) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(2 + bytes.len() * 2);
     out.push_str(prefix);

@@ -7,6 +7,7 @@
 use crate::names::QName;
 use std::cmp::Ordering;
 use std::fmt::Write;
+use xml::binary::{from_base64, from_hex};
 
 /// Primitive types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,12 +93,12 @@ impl Value {
             }
             Primitive::Duration => duration(text)?,
             Primitive::Hex => {
-                let bytes = hex(text)?;
+                let bytes = from_hex(text)?;
                 (Value::Bytes(bytes), text.to_ascii_uppercase())
             }
             Primitive::Base64 => {
                 let kept: String = text.split_ascii_whitespace().collect();
-                (Value::Bytes(base64(&kept)?), kept)
+                (Value::Bytes(from_base64(&kept)?), kept)
             }
             Primitive::Name => {
                 let (prefix, local) = text.split_once(':').unwrap_or(("", text));
@@ -438,41 +439,6 @@ fn moment(primitive: Primitive, text: &str) -> Option<(Value, String)> {
     kept.push_str(&shown);
     let utc = days * DAY + ticks - i128::from(minutes.unwrap_or(0)) * 60 * SECOND;
     Some((Value::Moment(utc), kept))
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u32> = text.chars().map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    digits
-        .len()
-        .is_multiple_of(2)
-        .then(|| digits.chunks_exact(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect())
-}
-
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let padded = text.trim_end_matches('=');
-    if !text.len().is_multiple_of(4) || text.len() - padded.len() > 2 {
-        return None;
-    }
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0u32, 0u32);
-    for b in padded.bytes() {
-        let digit = match b {
-            b'A'..=b'Z' => b - b'A',
-            b'a'..=b'z' => b - b'a' + 26,
-            b'0'..=b'9' => b - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(digit);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            out.push((bits >> count) as u8);
-            bits &= (1 << count) - 1;
-        }
-    }
-    Some(out)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! Server's number and text.
 #![forbid(unsafe_code)]
 
+pub mod binary;
 mod document;
 mod edit;
 mod error;

@@ -246,7 +246,7 @@ impl Catalog {
     }
 
     fn schemes_of(&self, scope: &DdlScope, function: i32) -> Vec<Arc<ProcedureDef>> {
-        let mut all = self.partitionings(Some(scope), SCHEME);
+        let mut all = self.modules_of_kind(Some(scope), SCHEME);
         all.retain(|m| m.partition_scheme().is_some_and(|s| s.function == function));
         all
     }

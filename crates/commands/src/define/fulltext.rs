@@ -1,7 +1,7 @@
 //! Full-text catalogs and indexes: CREATE, ALTER, DROP.
 //!
-//! They are kept as definitions. What an index covers is read from the rows when it is asked for, so populations have
-//! nothing to do. Sources: SQL documentation of the six statements; numbers and texts are those of sys.messages.
+//! They are kept as definitions. CONTAINS and its like, which would ask them, are refused elsewhere (40510), so populations
+//! have nothing to do. Sources: SQL documentation of the six statements; numbers and texts are those of sys.messages.
 
 use crate::Commands;
 use catalog::{

@@ -30,7 +30,7 @@ impl Commands<'_> {
         };
         let shown = &name.name;
         if add {
-            let found = self.xml_schemas_named(name).filter(|found| self.may_alter_schemas(found));
+            let found = self.xml_schemas_named(name);
             let missing = || {
                 SqlError::new(
                     6347,
@@ -79,7 +79,7 @@ impl Commands<'_> {
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
         self.local(name)?;
-        let found = self.xml_schemas_named(name).filter(|found| self.may_alter_schemas(found));
+        let found = self.xml_schemas_named(name);
         let Some(found) = found else {
             let shown = &name.name;
             let text = format!("Collection specified does not exist in metadata : '{shown}'");
@@ -99,17 +99,10 @@ impl Commands<'_> {
         })
     }
 
-    /// A collection by its name, in the user's schema first.
-    pub(crate) fn xml_schemas_named(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
-        let scope = self.state.definitions();
-        let catalog = &self.state.database.catalog;
-        let own = self.state.default_schema().filter(|_| name.schema.is_none());
-        let found = own.and_then(|own| catalog.module(scope, Some(own), &name.name, KIND));
-        found.or_else(|| catalog.module(scope, name.schema.as_deref(), &name.name, KIND))
-    }
-
-    fn may_alter_schemas(&self, found: &ProcedureDef) -> bool {
-        self.check_schema(&found.schema).is_ok()
+    /// A collection by its name, if the user may alter it.
+    fn xml_schemas_named(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
+        let found = self.state.find_xml_schemas(name.schema.as_deref(), &name.name)?;
+        self.check_schema(&found.schema).is_ok().then_some(found)
     }
 
     /// A procedure or function with a parameter of the collection.

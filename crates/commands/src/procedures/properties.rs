@@ -174,7 +174,7 @@ impl Commands<'_> {
         let catalog = self.state.database.catalog.clone();
         let space = |kind| {
             let scope = self.state.definitions();
-            let all = catalog.partitionings(scope, kind);
+            let all = catalog.modules_of_kind(scope, kind);
             all.into_iter().find(|module| same_name(&module.name, name))
         };
         let of_module = |class, module: std::sync::Arc<ProcedureDef>| Found {
@@ -225,17 +225,9 @@ impl Commands<'_> {
             ("PARTITION SCHEME", 1) => space(ModuleKind::PartitionScheme)
                 .map(|module| of_module(PropertyClass::DataSpace, module)),
             ("TRIGGER", 1) => {
-                let scope = self.state.definitions();
-                let all = catalog.objects_in(scope);
-                all.into_iter().find_map(|object| match object {
-                    ObjectRef::Procedure(module)
-                        if module.kind == ModuleKind::DatabaseTrigger
-                            && same_name(&module.name, name) =>
-                    {
-                        Some(of_module(PropertyClass::Object, module))
-                    }
-                    _ => None,
-                })
+                let kind = ModuleKind::DatabaseTrigger;
+                let found = catalog.module(self.state.definitions(), None, name, kind);
+                found.map(|module| of_module(PropertyClass::Object, module))
             }
             // Nothing of these kinds is there.
             (_, 1) => None,

@@ -95,8 +95,8 @@ fn node(value: &Value, ty: SqlType, cx: &mut Cx<'_>) -> Result<NodeRef, SqlError
     };
     runtime::task::breathe()?;
     let schema = match ty {
-        SqlType::TypedXml { schema, .. } => schema,
-        _ => 0,
+        SqlType::TypedXml { schema, .. } => Some(schema),
+        _ => None,
     };
     if let Some((last, of, document)) = &cx.keep().xml
         && *of == schema
@@ -104,7 +104,7 @@ fn node(value: &Value, ty: SqlType, cx: &mut Cx<'_>) -> Result<NodeRef, SqlError
     {
         return Ok(NodeRef::root(document.clone()));
     }
-    let document = match xml_schema::current(schema) {
+    let document = match schema.and_then(xml_schema::current) {
         None => Arc::new(parsed(text)?),
         Some(schema) => Arc::new(schema.annotate(parsed(text)?)?),
     };

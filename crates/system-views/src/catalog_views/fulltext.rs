@@ -1,7 +1,7 @@
 //! Full-text catalogs, indexes and languages.
 //!
 //! Columns and types: SQL documentation, "sys.fulltext_catalogs", "sys.fulltext_indexes", "sys.fulltext_index_columns",
-//! "sys.fulltext_languages". What an index covers is read when it is asked for, so a crawl is always complete.
+//! "sys.fulltext_languages". An index is a definition alone, so a crawl is always complete.
 
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
@@ -17,7 +17,7 @@ pub static VIEWS: &[&dyn Declared] = &[&CATALOGS, &INDEXES, &COLUMNS, &LANGUAGES
 
 fn catalogs(context: &Context<'_>, _: &[Value]) -> Result<Vec<Arc<ProcedureDef>>, SqlError> {
     let kind = ModuleKind::FulltextCatalog;
-    Ok(context.database.catalog.partitionings(context.scope(), kind))
+    Ok(context.database.catalog.modules_of_kind(context.scope(), kind))
 }
 
 view! {

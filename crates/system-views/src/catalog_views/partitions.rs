@@ -76,7 +76,7 @@ fn partitioners<D: Clone>(
     kind: ModuleKind,
     def: fn(&ProcedureDef) -> Option<&D>,
 ) -> Vec<Partitioner<D>> {
-    let all = context.database.catalog.partitionings(context.scope(), kind);
+    let all = context.database.catalog.modules_of_kind(context.scope(), kind);
     let one = |module: Arc<ProcedureDef>| {
         let def = def(&module)?.clone();
         Some(Partitioner { module, def })

@@ -166,7 +166,7 @@ impl<'c> Names<'c> {
             }
             PropertyClass::DataSpace | PropertyClass::PartitionFunction => {
                 let named = |kind: ModuleKind| {
-                    let all = catalog.partitionings(self.context.scope(), kind);
+                    let all = catalog.modules_of_kind(self.context.scope(), kind);
                     all.into_iter().find(|m| m.object_id == id).map(|m| m.name.to_string())
                 };
                 let groups = catalog.filegroups();

@@ -29,7 +29,7 @@ pub struct Collection {
 
 fn user_collections(context: &Context<'_>) -> Vec<Arc<ProcedureDef>> {
     let kind = ModuleKind::XmlSchemaCollection;
-    context.database.catalog.partitionings(context.scope(), kind)
+    context.database.catalog.modules_of_kind(context.scope(), kind)
 }
 
 fn collections(context: &Context<'_>, _: &[Value]) -> Result<Vec<Collection>, SqlError> {

@@ -3,6 +3,7 @@
 //! Numbers are whole (64 bits) or binary fractions: xs:decimal computes as xs:double does and is written without an
 //! exponent.
 
+use crate::binary::{from_base64, from_hex};
 pub use crate::value_type::AtomType;
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -184,45 +185,4 @@ fn base64(bytes: &[u8]) -> String {
         }
     }
     out
-}
-
-fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count, mut padding) = (0u32, 0usize, 0usize);
-    for b in text.bytes().filter(|b| !b.is_ascii_whitespace()) {
-        let digit = match b {
-            b'A'..=b'Z' => b - b'A',
-            b'a'..=b'z' => b - b'a' + 26,
-            b'0'..=b'9' => b - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => {
-                padding += 1;
-                continue;
-            }
-            _ => return None,
-        };
-        if padding > 0 {
-            return None;
-        }
-        bits = bits << 6 | u32::from(digit);
-        count += 1;
-        if count % 4 == 0 {
-            out.extend_from_slice(&bits.to_be_bytes()[1..]);
-            bits = 0;
-        }
-    }
-    match (count % 4, padding) {
-        (0, 0) => {}
-        (2, 2) => out.push((bits >> 4) as u8),
-        (3, 1) => out.extend_from_slice(&((bits >> 2) as u16).to_be_bytes()),
-        _ => return None,
-    }
-    Some(out)
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u32> = text.trim().chars().map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    (digits.len().is_multiple_of(2))
-        .then(|| digits.chunks_exact(2).map(|d| (d[0] << 4 | d[1]) as u8).collect())
 }
