@@ -179,12 +179,6 @@ fn constructs() -> Vec<Construct> {
         construct("aggregates", 1 << 10, 1 << 12, &[], |n| {
             format!("select {} from (values(1)) t(a)", many(n, ",", |i| format!("sum(a+{i})")))
         }),
-        construct("window functions", 256, 1 << 9, &[], |n| {
-            format!(
-                "select {} from (values(1)) t(a)",
-                many(n, ",", |i| format!("sum(a) over(order by a+{i})"))
-            )
-        }),
         construct("values rows", 1000, big, &[10738], |n| {
             format!("create table #v(a int);insert #v values{}", many(n, ",", |i| format!("({i})")))
         }),
