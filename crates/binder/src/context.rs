@@ -166,7 +166,7 @@ pub(crate) struct Binder<'a> {
     /// In the text of a DEFAULT.
     pub in_default: bool,
     /// Columns of nodes(), which only methods take.
-    pub node_columns: std::collections::HashSet<ColId>,
+    pub node_columns: std::collections::HashMap<ColId, crate::notes::KnownXml>,
     /// In the predicate of a security policy: no policy is heeded there.
     pub in_policy: bool,
     /// In the query of a view or inline function, or in such a predicate.

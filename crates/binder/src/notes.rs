@@ -1,14 +1,17 @@
 //! What a binder notes down of its statement for one part of it to find again.
 //!
 //! Plain data: whoever fills or reads a note says how in a file of his own ([`crate::collate`], [`crate::browse`],
-//! [`crate::shape`], [`crate::versions`], [`crate::recursive`]).
+//! [`crate::shape`], [`crate::versions`], [`crate::recursive`], [`crate::xml`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use catalog::TableDef;
 use ir::*;
+use types::SqlType;
 use types::collation::Rule;
+use xml::{Given, NodeType, Typing};
+use xml_schema::Schema;
 
 use crate::scope::ScopeColumn;
 
@@ -127,5 +130,39 @@ impl Recursion {
     /// The column belongs to the row that the step goes on from.
     pub fn has(&self, id: ColId) -> bool {
         self.columns.iter().any(|c| c.id == id)
+    }
+}
+
+/// What is known of xml that a query is asked of: its schemas, what `/` is and what `.` may be.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownXml {
+    schema: Option<Arc<Schema>>,
+    root: NodeType,
+    pub context: Vec<NodeType>,
+}
+
+impl KnownXml {
+    pub fn of(value: &Expr, nodes: &HashMap<ColId, KnownXml>) -> KnownXml {
+        if let ExprKind::Col(id) = &value.kind
+            && let Some(known) = nodes.get(id)
+        {
+            return known.clone();
+        }
+        let typed = match value.ty {
+            SqlType::TypedXml { schema, document } => {
+                xml_schema::current(schema).map(|schema| (schema, document))
+            }
+            _ => None,
+        };
+        let (schema, root) = match typed {
+            Some((schema, document)) => (Some(schema), NodeType::Document(document)),
+            None => (None, NodeType::Unknown),
+        };
+        KnownXml { schema, root, context: vec![root] }
+    }
+
+    pub fn given(&self) -> Given<'_> {
+        let typing = self.schema.as_deref().map(|schema| schema as &dyn Typing);
+        Given { typing, root: self.root, context: &self.context }
     }
 }

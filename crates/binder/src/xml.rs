@@ -15,6 +15,7 @@ use xml::{Change, External, Query as XQuery, QueryError};
 use crate::context::*;
 use crate::functions::{arity, type_of_text};
 use crate::methods::Receiver;
+use crate::notes::KnownXml;
 use semantics::{BindError, Result};
 
 impl Binder<'_> {
@@ -47,12 +48,14 @@ impl Binder<'_> {
         arity("nodes", args.len(), 1, 1, line)?;
         let source = literal(args, 0, "nodes", line)?;
         let fail = |e| failed(e, &receiver.place, "nodes", line);
-        let query = XQuery::compile(source, &[]).map_err(fail)?;
+        let mut known = KnownXml::of(&receiver.value, &self.node_columns);
+        let query = XQuery::compile_for(source, &[], known.given()).map_err(fail)?;
         query.check_nodes("'nodes()'").map_err(fail)?;
         let place = format!("XQuery [{}nodes()]", receiver.place);
         let args = self.with_externals(receiver.value, query.externals(), false, &place, line)?;
         let id = self.new_col();
-        self.node_columns.insert(id);
+        known.context = query.node_types().to_vec();
+        self.node_columns.insert(id, known);
         let scope = ScopeTable {
             name: alias.value.clone(),
             schema: None,
@@ -73,7 +76,7 @@ impl Binder<'_> {
 
     /// 493 for a column of nodes() used as a value.
     pub(crate) fn check_node_column(&self, id: ColId, name: &str) -> Result<()> {
-        if self.node_columns.is_empty() || !self.node_columns.contains(&id) {
+        if self.node_columns.is_empty() || !self.node_columns.contains_key(&id) {
             return Ok(());
         }
         Err(self.error(
@@ -117,13 +120,14 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         self.is_xml(&receiver.value, line)?;
         let fail = |e| failed(e, &receiver.place, method.trim_start_matches("set "), line);
+        let known = KnownXml::of(&receiver.value, &self.node_columns);
         let (kind, externals, ty, changes) = match method {
             "value" => {
                 arity("value", args.len(), 2, 2, line)?;
                 let source = literal(args, 0, method, line)?;
                 let name = literal(args, 1, method, line)?;
                 let ty = value_type(name, line)?;
-                let query = XQuery::compile(source, &[]).map_err(fail)?;
+                let query = XQuery::compile_for(source, &[], known.given()).map_err(fail)?;
                 query.check_singleton("value()").map_err(fail)?;
                 let externals = query.externals().to_vec();
                 (XmlMethod::Value(Arc::new(query)), externals, ty, false)
@@ -131,7 +135,7 @@ impl Binder<'_> {
             "query" | "exist" => {
                 arity(method, args.len(), 1, 1, line)?;
                 let source = literal(args, 0, method, line)?;
-                let query = XQuery::compile(source, &[]).map_err(fail)?;
+                let query = XQuery::compile_for(source, &[], known.given()).map_err(fail)?;
                 let externals = query.externals().to_vec();
                 if method == "exist" {
                     (XmlMethod::Exist(Arc::new(query)), externals, SqlType::Bit, false)
@@ -143,7 +147,7 @@ impl Binder<'_> {
             "set modify" => {
                 arity("modify", args.len(), 1, 1, line)?;
                 let source = literal(args, 0, "modify", line)?;
-                let change = Change::compile(source, &[]).map_err(fail)?;
+                let change = Change::compile_for(source, &[], known.given()).map_err(fail)?;
                 let externals = change.externals().to_vec();
                 let place = receiver.place.trim_end_matches('.').rsplit('.').next();
                 let name = match (&receiver.value.kind, place) {

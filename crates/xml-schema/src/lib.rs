@@ -27,6 +27,7 @@ pub mod pattern;
 mod place;
 mod registry;
 mod simple;
+mod typing;
 mod validate;
 mod value;
 

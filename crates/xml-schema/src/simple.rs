@@ -201,7 +201,7 @@ pub(crate) fn digits(number: i128) -> (u32, u32) {
     ((whole_digits + fraction).max(1), fraction)
 }
 
-fn atom_type(ty: &SimpleType, primitive: Primitive) -> AtomType {
+pub(crate) fn atom_type(ty: &SimpleType, primitive: Primitive) -> AtomType {
     match primitive {
         Primitive::Boolean => AtomType::Bool,
         // Whole numbers of more than 18 digits are decimals to a query.

@@ -233,7 +233,7 @@ impl<'s> Walk<'s> {
             Type::Simple(_) => {
                 self.attributes(doc, id, None)?;
                 match is_nil {
-                    true => self.nothing(doc, id),
+                    true => self.nil(doc, id),
                     false => self.simple(doc, id, ty, constraint),
                 }
             }
@@ -248,7 +248,7 @@ impl<'s> Walk<'s> {
                 }
                 self.attributes(doc, id, Some(complex))?;
                 match &complex.content {
-                    _ if is_nil => self.nothing(doc, id),
+                    _ if is_nil => self.nil(doc, id),
                     Content::Simple(simple) => self.simple(doc, id, *simple, constraint),
                     Content::Empty => self.empty(doc, id, complex),
                     Content::Model(model) => {
@@ -275,6 +275,13 @@ impl<'s> Walk<'s> {
                 }
             }
         }
+    }
+
+    /// An element without a value.
+    fn nil(&mut self, doc: &Document, id: u32) -> Result<()> {
+        self.nothing(doc, id)?;
+        self.types[id as usize] = AtomType::Nothing;
+        Ok(())
     }
 
     /// 6918.

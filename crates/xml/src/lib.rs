@@ -2,7 +2,7 @@
 //!
 //! The crate promises to parse documents and fragments with namespaces ([`parse`]), to write them as SQL Server writes
 //! values of type xml ([`Document::write`]), to compile the part of XQuery that SQL Server has ([`Query::compile`]) with
-//! its static rule that what must be one can be one only, to evaluate it ([`Query::run`]), and to change documents by
+//! its static rule that what must be one can be one only, by a schema where there is one ([`Typing`]), to evaluate it ([`Query::run`]), and to change documents by
 //! XML DML ([`Change`]). Nesting goes to 128 levels, of elements and of queries.
 //!
 //! It knows nothing of SQL, values or rows: what a query takes from outside comes as [`Atom`]s. Errors carry SQL
@@ -23,7 +23,10 @@ pub use document::{Children, Document, Kind, NodeRef};
 pub use edit::{Added, Edits};
 pub use error::{QueryError, XmlError};
 pub use parse::{Encoding, Options, is_name_char, is_name_start, parse};
-pub use query::{Atom, AtomType, Change, External, Item, Namespaces, Query};
+pub use query::{
+    Atom, AtomType, Change, External, Given, Item, Namespaces, NodeType, Occurs, Query, Reached,
+    Typing, Wanted,
+};
 
 /// Levels of elements, and of expressions.
 pub const DEPTH_MAX: usize = 128;

@@ -8,10 +8,12 @@ mod eval;
 mod functions;
 mod parser;
 mod tree;
+mod typing;
 
 pub use atom::{Atom, AtomType};
 pub use change::Change;
 pub use tree::External;
+pub use typing::{Given, NodeType, Occurs, Reached, Typing, Wanted};
 
 use crate::document::{Builder, Document, NodeRef};
 use crate::error::{QueryError, XmlError};
@@ -29,6 +31,9 @@ pub struct Query {
     expr: Expr,
     externals: Vec<External>,
     slots: usize,
+    /// What it yields, and what 2389 calls its values.
+    yields: Reached,
+    shown: String,
 }
 
 /// An item of a result.
@@ -47,15 +52,29 @@ impl PartialEq for Query {
 }
 
 impl Query {
-    /// Compiles a query.
+    /// Compiles a query of untyped xml.
     pub fn compile(source: &str, namespaces: &Namespaces) -> Result<Query, QueryError> {
+        Query::compile_for(source, namespaces, Given::UNTYPED)
+    }
+
+    /// Compiles a query of xml of which something is known.
+    pub fn compile_for(
+        source: &str,
+        namespaces: &Namespaces,
+        given: Given<'_>,
+    ) -> Result<Query, QueryError> {
         let parsed = parser::query(source, namespaces)?;
-        check::check(&parsed.expr)?;
+        let mut checker = check::Checker::new(given);
+        checker.check(&parsed.expr)?;
+        let yields = checker.yields(&parsed.expr);
+        let shown = checker.atom_type(&parsed.expr, &yields);
         Ok(Query {
             source: source.to_owned(),
             expr: parsed.expr,
             externals: parsed.externals,
             slots: parsed.slots,
+            yields,
+            shown,
         })
     }
 
@@ -71,10 +90,15 @@ impl Query {
 
     /// 2389 unless it yields one item at most.
     pub fn check_singleton(&self, who: &str) -> Result<(), QueryError> {
-        match check::is_single(&self.expr) {
+        match self.yields.most <= Occurs::Once {
             true => Ok(()),
-            false => Err(QueryError::singleton(who, check::atom_type(&self.expr))),
+            false => Err(QueryError::singleton(who, &self.shown)),
         }
+    }
+
+    /// What the nodes that it yields may be.
+    pub fn node_types(&self) -> &[NodeType] {
+        &self.yields.nodes
     }
 
     /// 2374 unless it yields nodes.
@@ -126,7 +150,8 @@ impl Query {
         context: &NodeRef,
         externals: &[Option<Item>],
     ) -> Result<Option<Atom>, XmlError> {
-        Ok(self.run(context, externals)?.first().map(Item::atom))
+        let items = self.run(context, externals)?;
+        Ok(items.first().filter(|item| !item.is_nil()).map(Item::atom))
     }
 
     /// Runs it, and the result as a document: nodes are copied, values become text.
@@ -143,6 +168,11 @@ impl Query {
 }
 
 impl Item {
+    /// An element that has no value, by `xsi:nil` and its document's schema.
+    pub fn is_nil(&self) -> bool {
+        matches!(self, Item::Node(node) if node.doc.value_type(node.id) == AtomType::Nothing)
+    }
+
     /// Its value: of a node its text, or what that is by the document's schema.
     pub fn atom(&self) -> Atom {
         match self {

@@ -21,4 +21,31 @@ pub enum AtomType {
     Hex,
     /// Text that beside a number is one.
     Untyped,
+    /// Of an element with `xsi:nil`: it has no value.
+    Nothing,
+}
+
+impl AtomType {
+    /// Its name, with the prefix under which queries know it.
+    pub fn shown(self) -> &'static str {
+        match self {
+            AtomType::Text => "xs:string",
+            AtomType::Bool => "xs:boolean",
+            AtomType::Int => "xs:integer",
+            AtomType::Decimal => "xs:decimal",
+            AtomType::Double => "xs:double",
+            AtomType::Moment => "xs:dateTime",
+            AtomType::Base64 => "xs:base64Binary",
+            AtomType::Hex => "xs:hexBinary",
+            AtomType::Untyped | AtomType::Nothing => "xdt:untypedAtomic",
+        }
+    }
+
+    /// Is a value of it one of the other, too? Of what is untyped nothing is known.
+    pub(crate) fn is_sub_of(self, other: AtomType) -> bool {
+        self == other
+            || self == AtomType::Untyped
+            || other == AtomType::Untyped
+            || (self, other) == (AtomType::Int, AtomType::Decimal)
+    }
 }

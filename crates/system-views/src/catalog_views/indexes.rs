@@ -289,6 +289,8 @@ pub struct IndexColumn {
     pub partitioning: bool,
     /// It is there for that alone.
     pub implicit: bool,
+    /// Its index is one of XML or of shapes, which have no keys to show.
+    pub keyless: bool,
 }
 
 fn index_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<IndexColumn>, SqlError> {
@@ -298,6 +300,7 @@ fn index_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<IndexColumn>,
         let mut columns: Vec<_> = keys.chain(include).collect();
         let named = columns.len();
         let divided = index.partitioned.map(|p| p.column);
+        let keyless = index.xml().is_some() || index.spatial().is_some();
         if let Some(ordinal) = divided
             && !columns.iter().any(|(named, ..)| *named == ordinal)
         {
@@ -306,6 +309,7 @@ fn index_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<IndexColumn>,
         let column = |((ordinal, descending, included), place)| IndexColumn {
             partitioning: divided == Some(ordinal),
             implicit: place as usize > named,
+            keyless,
             object_id: index.table.object_id,
             index_id: index.id,
             place,
@@ -357,7 +361,7 @@ view! {
     index_id int = i.index_id;
     index_column_id int = i.place;
     column_id int = i.column_id;
-    key_ordinal tinyint = if i.included || i.implicit { 0 } else { i.place as u8 };
+    key_ordinal tinyint = if i.included || i.implicit || i.keyless { 0 } else { i.place as u8 };
     partition_ordinal tinyint = u8::from(i.partitioning);
     is_descending_key bit null = i.descending;
     is_included_column bit null = i.included;

@@ -78,6 +78,7 @@ impl Atom {
     /// As another type; `None` where it cannot be.
     pub(crate) fn cast(&self, to: AtomType) -> Option<Atom> {
         Some(match to {
+            AtomType::Nothing => return None,
             AtomType::Text => Atom::Text(self.to_text()),
             AtomType::Untyped => Atom::Untyped(self.to_text()),
             AtomType::Bool => Atom::Bool(match self {

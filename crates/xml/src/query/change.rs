@@ -2,11 +2,13 @@
 //!
 //! Source: SQL documentation, "XML Data Modification Language (XML DML)".
 
+use super::check::{self, Checker};
 use super::construct::content;
 use super::eval::run;
 use super::parser::{Dml, Place, dml};
 use super::tree::{Expr, External};
-use super::{Item, Namespaces, check};
+use super::typing::Given;
+use super::{Item, Namespaces};
 use crate::document::{Builder, Document, Edit, Kind, NodeRef};
 use crate::error::{QueryError, XmlError};
 use std::collections::HashSet;
@@ -35,14 +37,24 @@ impl PartialEq for Change {
 }
 
 impl Change {
-    /// Compiles a statement.
+    /// Compiles a statement for untyped xml.
     pub fn compile(source: &str, namespaces: &Namespaces) -> Result<Change, QueryError> {
+        Change::compile_for(source, namespaces, Given::UNTYPED)
+    }
+
+    /// Compiles a statement for xml of which something is known.
+    pub fn compile_for(
+        source: &str,
+        namespaces: &Namespaces,
+        given: Given<'_>,
+    ) -> Result<Change, QueryError> {
+        let mut checker = Checker::new(given);
         let (made, externals, slots) = dml(source, namespaces)?;
         let kind = match made {
             Dml::Insert { what, place, target } => {
-                check::check(&what)?;
-                check::check(&target)?;
-                if !check::is_single(&target) {
+                checker.check(&what)?;
+                checker.check(&target)?;
+                if !checker.is_single(&target) {
                     let text = "The target of 'insert' must be a single node, found 'element(*,xdt:untyped) *'";
                     return Err(QueryError::new(2226, text));
                 }
@@ -71,7 +83,7 @@ impl Change {
                 ChangeKind::Insert { what, place, target }
             }
             Dml::Delete(target) => {
-                check::check(&target)?;
+                checker.check(&target)?;
                 if matches!(target, Expr::Root) || !check::is_nodes(&target) {
                     let found =
                         if matches!(target, Expr::Root) { "document-node()" } else { "xs:anyType" };
@@ -81,9 +93,9 @@ impl Change {
                 ChangeKind::Delete(target)
             }
             Dml::Replace { target, with } => {
-                check::check(&target)?;
-                check::check(&with)?;
-                if !check::is_single(&target) {
+                checker.check(&target)?;
+                checker.check(&with)?;
+                if !checker.is_single(&target) {
                     let found = match check::is_attributes(&target) {
                         true => "attribute(*,xdt:untypedAtomic) *",
                         false if ends_in_text(&target) => "text *",
@@ -94,10 +106,20 @@ impl Change {
                     );
                     return Err(QueryError::new(2337, text));
                 }
-                if !check::is_attributes(&target) && !ends_in_text(&target) {
+                let typed = checker.value_of(&checker.yields(&target).nodes);
+                if typed.is_none() && !check::is_attributes(&target) && !ends_in_text(&target) {
                     let text = "The target of 'replace value of' must be a non-metadata attribute or an element \
                                 with simple typed content, found 'element(*,xdt:untyped) ?'";
                     return Err(QueryError::new(2356, text));
+                }
+                if let (Some((wanted, expected)), Some((given, found))) =
+                    (typed, checker.value_type(&with))
+                    && !given.is_sub_of(wanted)
+                {
+                    let text = format!(
+                        "The value is of type \"{found}\", which is not a subtype of the expected type \"{expected}\"."
+                    );
+                    return Err(QueryError::new(2247, text));
                 }
                 ChangeKind::Replace { target, with }
             }
@@ -173,11 +195,18 @@ fn replaced(document: &Document, target: u32, text: &str) -> Document {
         if id != target {
             return Edit::Keep;
         }
-        if document.kind(id) == Kind::Attribute {
-            let name = document.name(id);
-            builder.attribute(&name.prefix, &name.local, &name.uri, text);
-        } else {
-            builder.text(text);
+        let name = document.name(id);
+        match document.kind(id) {
+            Kind::Attribute => builder.attribute(&name.prefix, &name.local, &name.uri, text),
+            Kind::Element => {
+                builder.start(&name.prefix, &name.local, &name.uri);
+                for i in document.namespaces(id).chain(document.attributes(id)) {
+                    builder.copy(document, i);
+                }
+                builder.text(text);
+                builder.end();
+            }
+            _ => builder.text(text),
         }
         Edit::Drop
     });

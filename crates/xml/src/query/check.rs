@@ -1,58 +1,20 @@
-//! What is known of a query before it runs: whether it yields one item at most, and whether nodes.
+//! What is known of a query before it runs: whether it yields one item at most, whether nodes, and what these may be.
 //!
 //! SQL Server types queries statically: what takes one item refuses what may be several (2389). Source: SQL
 //! documentation, "XQuery and Static Typing", "value() Method".
 
-use super::tree::{Axis, Content, Expr, Func, Step, Test};
+use super::tree::{Axis, Clause, Content, Expr, Func, Step, Test};
+use super::typing::{Given, NodeType, Occurs, Reached, is_one_position, step};
 use crate::error::QueryError;
+use crate::value_type::AtomType;
+use std::collections::HashMap;
 
 type Result<T> = std::result::Result<T, QueryError>;
 
-/// At most one item, whatever the document is?
+/// At most one item, whatever the document is, of untyped xml?
 pub(super) fn is_single(e: &Expr) -> bool {
-    match e {
-        Expr::Sequence(list) => match list.as_slice() {
-            [] => true,
-            [one] => is_single(one),
-            _ => false,
-        },
-        Expr::Path(start, steps) => is_single(start) && steps.iter().all(single_step),
-        Expr::Filter(inner, predicates) => {
-            is_single(inner) || predicates.iter().any(is_one_position)
-        }
-        Expr::If(parts) => is_single(&parts[1]) && is_single(&parts[2]),
-        Expr::Call(Func::Data, args) => is_single(&args[0]),
-        Expr::Call(Func::DistinctValues, args) => is_single(&args[0]),
-        // A variable of `for` is one item; of `let` it may be more.
-        Expr::Var(slot) => slot.is_multiple_of(2),
-        Expr::Flwor(_) => false,
-        _ => true,
-    }
-}
-
-fn single_step(step: &Step) -> bool {
-    match step.axis {
-        Axis::Own | Axis::Parent => true,
-        Axis::Attribute => {
-            matches!(&step.test, Test::Name { uri: Some(_), local: Some(_) })
-                || step.predicates.iter().any(is_one_position)
-        }
-        Axis::Child => step.predicates.iter().any(is_one_position),
-        Axis::Descendant | Axis::DescendantOrSelf => false,
-    }
-}
-
-/// `[1]`, `[last()]`
-fn is_one_position(e: &Expr) -> bool {
-    matches!(e, Expr::Atom(super::Atom::Int(_)) | Expr::Call(Func::Last, _))
-}
-
-/// The type in message 2389.
-pub(super) fn atom_type(e: &Expr) -> &'static str {
-    match is_nodes(e) {
-        true => "xdt:untypedAtomic",
-        false => "xdt:anyAtomicType",
-    }
+    let checker = Checker::new(Given::UNTYPED);
+    checker.reached(e, Given::UNTYPED.context).most <= Occurs::Once
 }
 
 /// Nodes, and nothing else?
@@ -79,118 +41,362 @@ pub(super) fn is_attributes(e: &Expr) -> bool {
     }
 }
 
-/// 2389 for what takes one item and gets more; 2371 for position() and last() outside of predicates.
-pub(super) fn check(e: &Expr) -> Result<()> {
-    walk(e, false)
-}
-
-fn single(who: &str, e: &Expr) -> Result<()> {
-    match is_single(e) {
-        true => Ok(()),
-        false => Err(QueryError::singleton(who, atom_type(e))),
+/// Is it, or may it be, XML that the query makes? What is made is only handed on.
+fn is_constructed(e: &Expr) -> bool {
+    match e {
+        Expr::Element(_) | Expr::Attribute { .. } | Expr::Text(_) | Expr::Comment(_) => true,
+        Expr::Sequence(list) => list.iter().any(is_constructed),
+        Expr::If(parts) => parts[1..].iter().any(is_constructed),
+        Expr::Flwor(f) => is_constructed(&f.result),
+        _ => false,
     }
 }
 
-fn steps(list: &[Step]) -> Result<()> {
-    list.iter().flat_map(|s| &s.predicates).try_for_each(|p| walk(p, true))
+/// 2373 for what looks into XML that the query makes.
+fn not_constructed(who: &str, e: &Expr) -> Result<()> {
+    match is_constructed(e) {
+        false => Ok(()),
+        true => {
+            let text = format!("{who} is not supported with constructed XML");
+            Err(QueryError::new(2373, text))
+        }
+    }
 }
 
-fn walk(e: &Expr, predicate: bool) -> Result<()> {
-    let inner = |e: &Expr| walk(e, predicate);
+/// Values, and no nodes?
+fn is_values(e: &Expr) -> bool {
     match e {
         Expr::Atom(_)
-        | Expr::Root
-        | Expr::Context
-        | Expr::Var(_)
-        | Expr::External(_)
-        | Expr::Comment(_) => Ok(()),
-        Expr::Sequence(list) => list.iter().try_for_each(inner),
-        Expr::Path(start, list) => {
-            inner(start)?;
-            steps(list)
+        | Expr::Call(..)
+        | Expr::Or(..)
+        | Expr::And(..)
+        | Expr::Compare { .. }
+        | Expr::Order { .. }
+        | Expr::Arith { .. }
+        | Expr::Negate(_)
+        | Expr::Cast(..)
+        | Expr::InstanceOf(..)
+        | Expr::Quantified { .. } => true,
+        Expr::Filter(inner, _) => is_values(inner),
+        Expr::Sequence(list) => !list.is_empty() && list.iter().all(is_values),
+        _ => false,
+    }
+}
+
+/// A walk over a query that knows what it is asked of.
+pub(super) struct Checker<'g> {
+    given: Given<'g>,
+    /// Of the variables that have been met, by their slots.
+    variables: HashMap<usize, Reached>,
+}
+
+impl<'g> Checker<'g> {
+    pub fn new(given: Given<'g>) -> Checker<'g> {
+        Checker { given, variables: HashMap::new() }
+    }
+
+    /// 2389 for what takes one item and gets more; 2371 for position() and last() outside of predicates.
+    pub fn check(&mut self, e: &Expr) -> Result<()> {
+        self.walk(e, false, self.given.context)
+    }
+
+    /// What an expression that has been checked yields.
+    pub fn yields(&self, e: &Expr) -> Reached {
+        self.reached(e, self.given.context)
+    }
+
+    pub fn is_single(&self, e: &Expr) -> bool {
+        self.yields(e).most <= Occurs::Once
+    }
+
+    /// The type in message 2389.
+    pub fn atom_type(&self, e: &Expr, reached: &Reached) -> String {
+        let typed = self.given.typing.and_then(|t| t.value(*reached.nodes.first()?));
+        match typed {
+            Some((_, name)) => name,
+            None if is_nodes(e) => "xdt:untypedAtomic".into(),
+            None => "xdt:anyAtomicType".into(),
         }
-        Expr::Filter(of, predicates) => {
-            inner(of)?;
-            predicates.iter().try_for_each(|p| walk(p, true))
-        }
-        Expr::Call(func, args) => {
-            if matches!(func, Func::Position | Func::Last) && !predicate {
-                let name = func.name();
-                let text =
-                    format!("'{name}()' can only be used within a predicate or XPath selector");
-                return Err(QueryError::new(2371, text));
+    }
+
+    /// The one type that the values of nodes have by the schema.
+    pub fn value_of(&self, nodes: &[NodeType]) -> Option<(AtomType, String)> {
+        let typing = self.given.typing?;
+        let mut all = nodes.iter().map(|node| typing.value(*node));
+        let first = all.next()??;
+        all.all(|other| other.is_some_and(|o| o.0 == first.0)).then_some(first)
+    }
+
+    /// The type of the values that an expression yields, where the query alone tells it.
+    pub fn value_type(&self, e: &Expr) -> Option<(AtomType, String)> {
+        use super::Atom;
+        let named = |ty: AtomType| Some((ty, ty.shown().to_owned()));
+        match e {
+            Expr::Atom(atom) => named(match atom {
+                Atom::Text(_) => AtomType::Text,
+                Atom::Int(_) => AtomType::Int,
+                Atom::Decimal(_) => AtomType::Decimal,
+                Atom::Double(_) => AtomType::Double,
+                Atom::Bool(_) => AtomType::Bool,
+                Atom::Untyped(_) | Atom::Bytes(_) => return None,
+            }),
+            Expr::Sequence(list) => match list.as_slice() {
+                [one] => self.value_type(one),
+                _ => None,
+            },
+            Expr::Filter(inner, _) => self.value_type(inner),
+            Expr::Cast(_, ty) => named(*ty),
+            Expr::Call(Func::Data, args) => self.value_type(&args[0]),
+            Expr::Call(Func::Text | Func::Concat | Func::Substring, _) => named(AtomType::Text),
+            Expr::If(parts) => {
+                let then = self.value_type(&parts[1])?;
+                (self.value_type(&parts[2])?.0 == then.0).then_some(then)
             }
-            args.iter().try_for_each(inner)?;
-            if func.takes_singletons() {
-                let name = format!("{}()", func.name());
-                args.iter().try_for_each(|a| single(&name, a))?;
+            Expr::Path(..) | Expr::Var(_) => self.value_of(&self.yields(e).nodes),
+            _ => None,
+        }
+    }
+
+    /// 2210 for values and nodes in one sequence.
+    fn alike(&self, list: &[Expr], context: &[NodeType]) -> Result<()> {
+        let value = list.iter().find(|e| is_values(e));
+        let node = list
+            .iter()
+            .find(|e| matches!(e, Expr::Path(..) | Expr::Element(_) | Expr::Attribute { .. }));
+        let (Some(value), Some(node)) = (value, node) else { return Ok(()) };
+        let of_value = self.value_type(value).map_or("xdt:anyAtomicType".into(), |(_, name)| name);
+        let shown = match node {
+            Expr::Element(made) => format!("element({},xdt:untyped)", made.name.local),
+            Expr::Attribute { name, .. } => format!("attribute({},xdt:untypedAtomic)", name.local),
+            Expr::Path(_, steps) => self.shown(steps.last(), self.reached(node, context).most),
+            _ => "node()".into(),
+        };
+        let text =
+            format!("Heterogeneous sequences are not allowed: found '{of_value}' and '{shown}'");
+        Err(QueryError::new(2210, text))
+    }
+
+    /// What a path yields by its last step.
+    fn shown(&self, last: Option<&Step>, most: Occurs) -> String {
+        let sign = if most == Occurs::Often { "*" } else { "?" };
+        let Some(last) = last else { return "node()".into() };
+        let name = match &last.test {
+            Test::Name { local, .. } => local.as_deref().unwrap_or("*"),
+            Test::Text => return format!("text {sign}"),
+            Test::Comment => return format!("comment {sign}"),
+            Test::Instruction(_) => return format!("processing-instruction {sign}"),
+            Test::Node => return format!("node() {sign}"),
+        };
+        match last.axis {
+            Axis::Attribute => format!("attribute({name},xdt:untypedAtomic) {sign}"),
+            _ => format!("element({name},xdt:untyped) {sign}"),
+        }
+    }
+
+    fn reached(&self, e: &Expr, context: &[NodeType]) -> Reached {
+        match e {
+            Expr::Sequence(list) => match list.as_slice() {
+                [one] => self.reached(one, context),
+                list => {
+                    let mut all = Reached { nodes: Vec::new(), most: Occurs::Never };
+                    for e in list {
+                        let one = self.reached(e, context);
+                        all.most = all.most.and(one.most);
+                        all.merge(&one.nodes);
+                    }
+                    all
+                }
+            },
+            Expr::Root => Reached::of(&[self.given.root], Occurs::Once),
+            Expr::Context => Reached::of(context, Occurs::Once),
+            Expr::Path(start, steps) => {
+                let start = self.reached(start, context);
+                steps.iter().fold(start, |from, s| step(self.given.typing, &from, s))
             }
-            Ok(())
-        }
-        Expr::Or(a, b) | Expr::And(a, b) => {
-            inner(a)?;
-            inner(b)
-        }
-        Expr::Compare { op, general, left, right } => {
-            inner(left)?;
-            inner(right)?;
-            if !general {
-                let name = super::parser::value_operator(*op);
-                single(name, left)?;
-                single(name, right)?;
+            Expr::Filter(inner, predicates) => {
+                let mut found = self.reached(inner, context);
+                if predicates.iter().any(is_one_position) {
+                    found.most = found.most.min(Occurs::Once);
+                }
+                found
             }
-            Ok(())
-        }
-        Expr::Order { left, right, .. } => {
-            inner(left)?;
-            inner(right)?;
-            single("is", left)?;
-            single("is", right)
-        }
-        Expr::Arith { op, left, right } => {
-            inner(left)?;
-            inner(right)?;
-            let name = super::parser::arith_operator(*op);
-            single(name, left)?;
-            single(name, right)
-        }
-        Expr::Negate(a) => {
-            inner(a)?;
-            single("-", a)
-        }
-        Expr::If(parts) => parts.iter().try_for_each(inner),
-        Expr::Flwor(f) => {
-            for clause in &f.clauses {
-                let (super::tree::Clause::For { input, .. }
-                | super::tree::Clause::Let { input, .. }) = clause;
-                inner(input)?;
+            Expr::If(parts) => {
+                let mut found = self.reached(&parts[1], context);
+                let other = self.reached(&parts[2], context);
+                found.most = found.most.max(other.most);
+                found.merge(&other.nodes);
+                found
             }
-            f.filter.iter().try_for_each(inner)?;
-            for (key, _) in &f.order {
-                inner(key)?;
-                single("order by", key)?;
+            Expr::Call(Func::Data | Func::DistinctValues, args) => self.reached(&args[0], context),
+            // A variable of `for` is one item; of `let` it may be more.
+            Expr::Var(slot) => match self.variables.get(slot) {
+                Some(known) => known.clone(),
+                None => {
+                    let single = slot.is_multiple_of(2);
+                    let most = if single { Occurs::Once } else { Occurs::Often };
+                    Reached::of(&[NodeType::Unknown], most)
+                }
+            },
+            Expr::Flwor(_) => Reached::of(&[NodeType::Unknown], Occurs::Often),
+            Expr::Element(_) => Reached::of(&[NodeType::Unknown], Occurs::Once),
+            _ => Reached::value(),
+        }
+    }
+
+    fn single(&self, who: &str, e: &Expr, context: &[NodeType]) -> Result<()> {
+        let reached = self.reached(e, context);
+        match reached.most <= Occurs::Once {
+            true => Ok(()),
+            false => Err(QueryError::singleton(who, &self.atom_type(e, &reached))),
+        }
+    }
+
+    fn steps(&mut self, start: &Expr, list: &[Step], context: &[NodeType]) -> Result<()> {
+        let mut from = self.reached(start, context);
+        for s in list {
+            from = step(self.given.typing, &from, s);
+            for predicate in &s.predicates {
+                self.walk(predicate, true, &from.nodes)?;
             }
-            inner(&f.result)
         }
-        Expr::Quantified { binds, test, .. } => {
-            binds.iter().try_for_each(|(_, e)| inner(e))?;
-            inner(test)
+        Ok(())
+    }
+
+    fn bind(&mut self, slot: usize, input: &Expr, each: bool, context: &[NodeType]) {
+        let mut found = self.reached(input, context);
+        if each {
+            found.most = Occurs::Once;
         }
-        Expr::Element(element) => {
-            for (_, parts) in &element.attributes {
-                parts.iter().try_for_each(inner)?;
+        self.variables.insert(slot, found);
+    }
+
+    fn walk_all(&mut self, list: &[Expr], predicate: bool, context: &[NodeType]) -> Result<()> {
+        list.iter().try_for_each(|e| self.walk(e, predicate, context))
+    }
+
+    fn walk(&mut self, e: &Expr, predicate: bool, context: &[NodeType]) -> Result<()> {
+        match e {
+            Expr::Atom(_)
+            | Expr::Root
+            | Expr::Context
+            | Expr::Var(_)
+            | Expr::External(_)
+            | Expr::Comment(_) => Ok(()),
+            Expr::Sequence(list) => {
+                self.walk_all(list, predicate, context)?;
+                self.alike(list, context)
             }
-            element.content.iter().try_for_each(|c| match c {
-                Content::Expr(e) => inner(e),
-                Content::Text(_) => Ok(()),
-            })
+            Expr::Path(start, list) => {
+                self.walk(start, predicate, context)?;
+                not_constructed("'/'", start)?;
+                self.steps(start, list, context)
+            }
+            Expr::Filter(of, predicates) => {
+                self.walk(of, predicate, context)?;
+                not_constructed("'[]'", of)?;
+                let inside = self.reached(of, context);
+                self.walk_all(predicates, true, &inside.nodes)
+            }
+            Expr::Call(func, args) => {
+                if matches!(func, Func::Position | Func::Last) && !predicate {
+                    let name = func.name();
+                    let text =
+                        format!("'{name}()' can only be used within a predicate or XPath selector");
+                    return Err(QueryError::new(2371, text));
+                }
+                self.walk_all(args, predicate, context)?;
+                if *func != Func::Not {
+                    let name = format!("{}()", func.name());
+                    args.iter().try_for_each(|a| not_constructed(&name, a))?;
+                }
+                if func.takes_singletons() {
+                    let name = format!("{}()", func.name());
+                    args.iter().try_for_each(|a| self.single(&name, a, context))?;
+                }
+                Ok(())
+            }
+            Expr::Or(a, b) | Expr::And(a, b) => {
+                self.walk(a, predicate, context)?;
+                self.walk(b, predicate, context)
+            }
+            Expr::Compare { op, general, left, right } => {
+                self.walk(left, predicate, context)?;
+                self.walk(right, predicate, context)?;
+                not_constructed("data()", left)?;
+                not_constructed("data()", right)?;
+                if !general {
+                    let name = super::parser::value_operator(*op);
+                    self.single(name, left, context)?;
+                    self.single(name, right, context)?;
+                }
+                Ok(())
+            }
+            Expr::Order { left, right, .. } => {
+                self.walk(left, predicate, context)?;
+                self.walk(right, predicate, context)?;
+                self.single("is", left, context)?;
+                self.single("is", right, context)
+            }
+            Expr::Arith { op, left, right } => {
+                self.walk(left, predicate, context)?;
+                self.walk(right, predicate, context)?;
+                not_constructed("data()", left)?;
+                not_constructed("data()", right)?;
+                let name = super::parser::arith_operator(*op);
+                self.single(name, left, context)?;
+                self.single(name, right, context)
+            }
+            Expr::Negate(a) => {
+                self.walk(a, predicate, context)?;
+                self.single("-", a, context)
+            }
+            Expr::If(parts) => {
+                self.walk_all(&parts[..], predicate, context)?;
+                self.alike(&parts[1..], context)
+            }
+            Expr::Flwor(f) => {
+                for clause in &f.clauses {
+                    let (slot, input, each) = match clause {
+                        Clause::For { slot, input } => (slot, input, true),
+                        Clause::Let { slot, input } => (slot, input, false),
+                    };
+                    self.walk(input, predicate, context)?;
+                    not_constructed(if each { "'for'" } else { "'let'" }, input)?;
+                    self.bind(*slot, input, each, context);
+                }
+                if let Some(filter) = &f.filter {
+                    self.walk(filter, predicate, context)?;
+                }
+                for (key, _) in &f.order {
+                    self.walk(key, predicate, context)?;
+                    self.single("order by", key, context)?;
+                }
+                self.walk(&f.result, predicate, context)
+            }
+            Expr::Quantified { every, binds, test } => {
+                for (slot, input) in binds {
+                    self.walk(input, predicate, context)?;
+                    not_constructed(if *every { "'every'" } else { "'some'" }, input)?;
+                    self.bind(*slot, input, true, context);
+                }
+                self.walk(test, predicate, context)
+            }
+            Expr::Element(element) => {
+                for (_, parts) in &element.attributes {
+                    self.walk_all(parts, predicate, context)?;
+                }
+                element.content.iter().try_for_each(|c| match c {
+                    Content::Expr(e) => self.walk(e, predicate, context),
+                    Content::Text(_) => Ok(()),
+                })
+            }
+            Expr::Attribute { value, .. } => self.walk(value, predicate, context),
+            Expr::Text(value) => self.walk(value, predicate, context),
+            Expr::Cast(of, _) => {
+                self.walk(of, predicate, context)?;
+                self.single("cast as", of, context)
+            }
+            Expr::InstanceOf(of, _) => self.walk(of, predicate, context),
         }
-        Expr::Attribute { value, .. } => inner(value),
-        Expr::Text(value) => inner(value),
-        Expr::Cast(of, _) => {
-            inner(of)?;
-            single("cast as", of)
-        }
-        Expr::InstanceOf(of, _) => inner(of),
     }
 }

@@ -147,7 +147,8 @@ impl Run<'_> {
         if let Expr::Atom(atom) = e {
             return Ok(vec![atom.clone()]);
         }
-        Ok(self.eval(e, focus)?.iter().map(Item::atom).collect())
+        let items = self.eval(e, focus)?;
+        Ok(items.iter().filter(|item| !item.is_nil()).map(Item::atom).collect())
     }
 
     /// Its effective boolean value.

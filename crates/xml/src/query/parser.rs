@@ -471,6 +471,11 @@ impl<'s> Parser<'s> {
         if self.eat_word("instance")? {
             self.expect_word("of")?;
             let before = self.at;
+            if self.eat_word_before("empty", "(")? {
+                self.expect("(")?;
+                self.expect(")")?;
+                return Ok(Expr::Call(Func::Empty, vec![value]));
+            }
             let found = self.type_name();
             if found.is_err() {
                 self.at = before;

@@ -111,6 +111,7 @@ impl Parser<'_> {
         self.at += 1;
         let mut parts = Vec::new();
         let mut text = String::new();
+        let mut is_computed = false;
         loop {
             let Some(c) = self.peek() else { return Err(self.wrong()) };
             self.at += c.len_utf8();
@@ -129,6 +130,7 @@ impl Parser<'_> {
                         parts.push(Expr::Atom(Atom::Text(std::mem::take(&mut text))));
                     }
                     parts.push(self.expr()?);
+                    is_computed = true;
                     self.expect("}")?;
                 }
                 '}' => return Err(unmatched()),
@@ -140,6 +142,11 @@ impl Parser<'_> {
         }
         if !text.is_empty() {
             parts.push(Expr::Atom(Atom::Text(text)));
+        }
+        if is_computed && parts.len() > 1 {
+            let text = "This version of the server does not support multiple expressions or expressions mixed with strings in \
+                        an attribute constructor.";
+            return Err(QueryError::new(9313, text));
         }
         Ok(parts)
     }
