@@ -411,9 +411,10 @@ impl Catalog {
         object_id: i32,
     ) -> Result<(), CatalogError> {
         let gone = |securable: Securable| match securable {
-            Securable::Object(id) | Securable::Column(id, _) | Securable::Type(id) => {
-                id == object_id
-            }
+            Securable::Object(id)
+            | Securable::Column(id, _)
+            | Securable::Type(id)
+            | Securable::XmlSchemas(id) => id == object_id,
             _ => false,
         };
         if !self.directory(Some(scope)).grants.keys().any(|key| gone(key.securable)) {

@@ -157,6 +157,7 @@ impl Commands<'_> {
         self.local(&create.name)?;
         let spec = self.table_to_create(&create.spec)?;
         self.check_column_types(spec.columns.iter().filter_map(|column| column.alias))?;
+        self.check_column_schemas(spec.columns.iter().map(|column| column.ty))?;
         if spec.memory.is_some() {
             self.no_memory_ddl()?;
         }
@@ -208,6 +209,11 @@ impl Commands<'_> {
             catalog::AlterTable::AlterColumn { alias, .. } => {
                 alias.iter().copied().collect::<Vec<_>>()
             }
+            _ => Vec::new(),
+        }))?;
+        self.check_column_schemas(changes.iter().flat_map(|change| match change {
+            catalog::AlterTable::AddColumns(columns) => columns.iter().map(|c| c.ty).collect(),
+            catalog::AlterTable::AlterColumn { ty, .. } => vec![*ty],
             _ => Vec::new(),
         }))?;
         let masks = |c: &catalog::AlterTable| matches!(c, catalog::AlterTable::MaskColumn { .. });

@@ -17,7 +17,7 @@ use session_state::Halt;
 use session_state::OpenDatabase;
 use session_state::SetOptions;
 use std::sync::Arc;
-use types::Value;
+use types::{SqlType, Value};
 
 /// What a program is to whoever calls it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,13 @@ impl Vm<'_> {
     /// EXECUTE of the table types of a program's variables.
     #[inline]
     pub(crate) fn check_table_types(&mut self, code: &Code) -> Result<(), SqlError> {
-        if code.tables.is_empty() || !self.state.identity.is_limited() {
+        if !self.state.identity.is_limited() {
+            return Ok(());
+        }
+        if code.vars.iter().any(|ty| matches!(ty, SqlType::TypedXml { .. })) {
+            self.commands().check_typed(&code.vars, code.object_id)?;
+        }
+        if code.tables.is_empty() {
             return Ok(());
         }
         let types: Vec<i32> = code.program.tables.iter().filter_map(|t| t.of_type).collect();

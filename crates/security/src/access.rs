@@ -43,6 +43,11 @@ pub enum Target {
         id: i32,
         schema: i32,
     },
+    /// A collection of XML schemas.
+    XmlSchemas {
+        id: i32,
+        schema: i32,
+    },
     /// A user or a role of the database.
     Principal(i32),
 }
@@ -75,6 +80,7 @@ impl Target {
             Target::Object { .. } => Class::Object,
             Target::Column { .. } => Class::Column,
             Target::Type { .. } => Class::Type,
+            Target::XmlSchemas { .. } => Class::XmlSchemas,
             Target::Principal(_) => Class::User,
         }
     }
@@ -89,6 +95,7 @@ impl Target {
             Target::Object { id, .. } => (Securable::Object(id), false),
             Target::Column { id, column, .. } => (Securable::Column(id, column), false),
             Target::Type { id, .. } => (Securable::Type(id), false),
+            Target::XmlSchemas { id, .. } => (Securable::XmlSchemas(id), false),
             Target::Principal(id) => (Securable::Principal(id), false),
         }
     }
@@ -96,7 +103,9 @@ impl Target {
     fn parent(self) -> Target {
         match self {
             Target::Column { id, schema, .. } => Target::Object { id, schema, owner: None },
-            Target::Object { schema, .. } | Target::Type { schema, .. } => Target::Schema(schema),
+            Target::Object { schema, .. }
+            | Target::Type { schema, .. }
+            | Target::XmlSchemas { schema, .. } => Target::Schema(schema),
             Target::Schema(_) | Target::Principal(_) => Target::Database,
             Target::Server | Target::Login(_) | Target::Database => Target::Server,
         }
@@ -160,7 +169,8 @@ impl Access {
             Target::Object { schema: id, owner, .. } => owner.or_else(|| schema(id)),
             Target::Schema(id)
             | Target::Column { schema: id, .. }
-            | Target::Type { schema: id, .. } => schema(id),
+            | Target::Type { schema: id, .. }
+            | Target::XmlSchemas { schema: id, .. } => schema(id),
             Target::Principal(id) => role_owner(self.database.principals.get(&id)),
             Target::Login(id) => role_owner(self.server.principals.get(&id)),
             Target::Database => Some(database_role::DBO),

@@ -14,6 +14,7 @@ pub enum Class {
     Object,
     Column,
     Type,
+    XmlSchemas,
     User,
 }
 
@@ -28,6 +29,7 @@ impl Class {
             Class::Schema => 3,
             Class::User => 4,
             Class::Type => 6,
+            Class::XmlSchemas => 10,
         }
     }
 
@@ -41,6 +43,7 @@ impl Class {
             Class::Schema => "SCHEMA",
             Class::User => "DATABASE_PRINCIPAL",
             Class::Type => "TYPE",
+            Class::XmlSchemas => "XML_SCHEMA_COLLECTION",
         }
     }
 }
@@ -56,6 +59,8 @@ pub enum Securable {
     Column(i32, i32),
     /// A user-defined type by its user_type_id.
     Type(i32),
+    /// A collection of XML schemas by its id.
+    XmlSchemas(i32),
     /// A login in the server's directory, a user or role in a database's.
     Principal(i32),
 }
@@ -69,6 +74,7 @@ impl Securable {
             | Securable::Object(id)
             | Securable::Principal(id)
             | Securable::Type(id)
+            | Securable::XmlSchemas(id)
             | Securable::Column(id, _) => id,
         }
     }
@@ -90,6 +96,7 @@ impl Securable {
             Securable::Object(_) => Class::Object,
             Securable::Column(..) => Class::Column,
             Securable::Type(_) => Class::Type,
+            Securable::XmlSchemas(_) => Class::XmlSchemas,
             Securable::Principal(_) if server => Class::Login,
             Securable::Principal(_) => Class::User,
         }
@@ -104,6 +111,7 @@ impl Securable {
             1 => Securable::Object(major_id),
             4 | 101 => Securable::Principal(major_id),
             6 => Securable::Type(major_id),
+            10 => Securable::XmlSchemas(major_id),
             _ => return None,
         })
     }
@@ -207,6 +215,9 @@ const ON_OBJECT: &[Permission] = &[
 const ON_COLUMN: &[Permission] = &[Select, Update, References, Unmask];
 /// And on a type of a user's.
 const ON_TYPE: &[Permission] = &[Control, TakeOwnership, ViewDefinition, References, Execute];
+/// And on a collection of XML schemas.
+const ON_XML_SCHEMAS: &[Permission] =
+    &[Control, Alter, TakeOwnership, ViewDefinition, References, Execute];
 const ON_PRINCIPAL: &[Permission] = &[Control, Alter, TakeOwnership, Impersonate, ViewDefinition];
 
 impl Permission {
@@ -227,6 +238,7 @@ impl Permission {
             Class::Schema => ON_OBJECT.contains(&self),
             Class::Column => ON_COLUMN.contains(&self),
             Class::Type => ON_TYPE.contains(&self),
+            Class::XmlSchemas => ON_XML_SCHEMAS.contains(&self),
             Class::User | Class::Login => ON_PRINCIPAL.contains(&self),
             Class::Server => self.number() >= ConnectSql.number(),
             Class::Database => {
@@ -276,7 +288,7 @@ impl Permission {
             Class::Server => None,
             Class::Column => Some((Class::Object, self)),
             Class::Object => Some((Class::Schema, self)),
-            Class::Type => Some((
+            Class::Type | Class::XmlSchemas => Some((
                 Class::Schema,
                 match self {
                     TakeOwnership => Control,
@@ -341,6 +353,7 @@ mod tests {
             Class::Object,
             Class::Column,
             Class::Type,
+            Class::XmlSchemas,
             Class::User,
         ];
         for class in classes {

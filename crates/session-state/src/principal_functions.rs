@@ -258,6 +258,14 @@ fn has_permission(
             }
         }
         (Some("TYPE"), Some(name)) => type_target(state, access, name),
+        (Some("XML SCHEMA COLLECTION"), Some(name)) => {
+            let parts = name_parts(name);
+            let mut from_last = parts.iter().rev();
+            let bare = from_last.next().map_or("", |name| name.as_str());
+            let schema = from_last.next().map(String::as_str).filter(|schema| !schema.is_empty());
+            let found = state.find_xml_schemas(schema, bare);
+            found.map(|found| object_target(access, &catalog::ObjectRef::Procedure(found)))
+        }
         (Some("USER" | "ROLE"), Some(name)) => {
             database.find(name).map(|found| Target::Principal(found.id))
         }

@@ -26,6 +26,9 @@ pub fn object_target(access: &Access, object: &ObjectRef) -> Target {
         {
             Target::Type { id: p.object_id, schema: schema_in(access, &p.schema) }
         }
+        ObjectRef::Procedure(p) if p.kind == ModuleKind::XmlSchemaCollection => {
+            Target::XmlSchemas { id: p.object_id, schema: schema_in(access, &p.schema) }
+        }
         ObjectRef::Procedure(p) => target_in(access, p.object_id, &p.schema),
     }
 }

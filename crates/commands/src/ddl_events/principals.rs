@@ -175,6 +175,12 @@ fn securable(state: &SessionState, event: &str, on: Option<&SecurableName>) -> O
             made.schema(schema).object(name, ty)
         }
         Some("TYPE") => made.schema(object_of(state, &on.name).0).object(name, "TYPE"),
+        Some("XML SCHEMA COLLECTION") => {
+            let schema = on.name.schema.as_ref().map(|schema| schema.value.as_str());
+            let found = state.find_xml_schemas(schema, name);
+            let schema = found.map_or("dbo".to_owned(), |found| found.schema.to_string());
+            made.schema(schema).object(name, "XML SCHEMA COLLECTION")
+        }
         Some("SCHEMA") => made.schema("").object(name, "SCHEMA"),
         Some("DATABASE") => made.schema("").object(name, "DATABASE"),
         Some("USER") => made.schema("").object(name, "SQL USER"),

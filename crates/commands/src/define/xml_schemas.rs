@@ -30,7 +30,7 @@ impl Commands<'_> {
         };
         let shown = &name.name;
         if add {
-            let found = self.xml_schemas_named(name);
+            let found = self.xml_schemas_named(name, false);
             let missing = || {
                 SqlError::new(
                     6347,
@@ -79,7 +79,7 @@ impl Commands<'_> {
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
         self.local(name)?;
-        let found = self.xml_schemas_named(name);
+        let found = self.xml_schemas_named(name, true);
         let Some(found) = found else {
             let shown = &name.name;
             let text = format!("Collection specified does not exist in metadata : '{shown}'");
@@ -99,10 +99,10 @@ impl Commands<'_> {
         })
     }
 
-    /// A collection by its name, if the user may alter it.
-    fn xml_schemas_named(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
+    /// A collection by its name, if the user may alter or drop it.
+    fn xml_schemas_named(&self, name: &ObjectName, drop: bool) -> Option<Arc<ProcedureDef>> {
         let found = self.state.find_xml_schemas(name.schema.as_deref(), &name.name)?;
-        self.check_schema(&found.schema).is_ok().then_some(found)
+        self.may_change(&ObjectRef::Procedure(found.clone()), drop).then_some(found)
     }
 
     /// A procedure or function with a parameter of the collection.

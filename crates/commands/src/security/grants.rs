@@ -248,6 +248,11 @@ impl Commands<'_> {
                 let found = found.ok_or_else(|| missing("type"))?;
                 Ok(object_target(&access, &found))
             }
+            "XML SCHEMA COLLECTION" => {
+                let found = self.state.find_xml_schemas(name.schema.as_deref(), &name.name);
+                let found = found.ok_or_else(|| missing("xml schema collection"))?;
+                Ok(object_target(&access, &ObjectRef::Procedure(found)))
+            }
             "SCHEMA" => {
                 let found = access.database().schema(&name.name);
                 found.map(|s| Target::Schema(s.id)).ok_or_else(|| missing("schema"))
@@ -288,7 +293,8 @@ impl Commands<'_> {
             None => return Err(SqlError::unsupported("SCHEMA OWNER of what is in no schema")),
         };
         let target = self.securable(on)?;
-        if matches!(target, Target::Object { .. } | Target::Type { .. }) {
+        if matches!(target, Target::Object { .. } | Target::Type { .. } | Target::XmlSchemas { .. })
+        {
             return Err(SqlError::unsupported("ALTER AUTHORIZATION ON an object"));
         }
         if !access.allows(Permission::TakeOwnership, target) {
@@ -427,6 +433,7 @@ fn word(class: Class) -> &'static str {
         Class::Schema => "schema",
         Class::Object | Class::Column => "object",
         Class::Type => "type",
+        Class::XmlSchemas => "xml schema collection",
         Class::User => "user",
     }
 }

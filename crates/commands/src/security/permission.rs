@@ -16,6 +16,7 @@ use ir::{
 };
 use security::{Permission, Target, database_role};
 use session_state::{asks_by_session, object_target, own_rows_by, target_in};
+use types::SqlType;
 
 /// What is to be allowed.
 enum Need<'a> {
@@ -25,6 +26,8 @@ enum Need<'a> {
     View(&'a SystemView),
     /// A user-defined function, or a sequence.
     Function(Permission, Called),
+    /// EXECUTE of a collection of XML schemas by its number: of values that are validated, and of those that are asked.
+    XmlSchemas(u32),
 }
 
 impl Commands<'_> {
@@ -69,6 +72,11 @@ impl Commands<'_> {
                     }
                 }
                 Need::View(view) => self.check_view(view)?,
+                Need::XmlSchemas(number) => {
+                    if let Some(id) = self.xml_schemas_of(*number) {
+                        self.check_type(id, Permission::Execute, chain)?;
+                    }
+                }
                 Need::Function(permission, Called { object_id: id, within }) => {
                     let chain = if *within == 0 { chain } else { self.chain_owner(*within) };
                     let scope = self.state.transaction.scope();
@@ -136,6 +144,29 @@ impl Commands<'_> {
         Err(self.denied(Permission::Execute, &definition.name, &definition.schema))
     }
 
+    /// The id of a collection of XML schemas that is this database's.
+    fn xml_schemas_of(&self, number: u32) -> Option<i32> {
+        let id = xml_schema::owner_of(number)?;
+        let catalog = &self.state.database.catalog;
+        let found = catalog.object_in(self.state.definitions(), id)?;
+        let ObjectRef::Procedure(module) = &found else { return None };
+        (module.xml_schema.as_ref()?.number() == number).then_some(id)
+    }
+
+    /// EXECUTE of the collections of XML schemas that types name; 229.
+    #[cold]
+    pub fn check_typed(&mut self, types: &[SqlType], module: i32) -> Result<(), SqlError> {
+        let chain = self.chain_owner(module);
+        for ty in types {
+            if let SqlType::TypedXml { schema, .. } = ty
+                && let Some(id) = self.xml_schemas_of(*schema)
+            {
+                self.check_type(id, Permission::Execute, chain)?;
+            }
+        }
+        Ok(())
+    }
+
     /// EXECUTE of the table types that a program's variables are of; 229. Chained as what a procedure calls.
     #[cold]
     pub fn check_types(&mut self, types: &[i32], module: i32) -> Result<(), SqlError> {
@@ -152,6 +183,24 @@ impl Commands<'_> {
             return Ok(());
         }
         aliases.try_for_each(|id| self.check_type(id, Permission::References, None))
+    }
+
+    /// REFERENCES of the collections of XML schemas that a table's columns are of; 229.
+    pub(crate) fn check_column_schemas(
+        &self,
+        types: impl Iterator<Item = SqlType>,
+    ) -> Result<(), SqlError> {
+        if !self.state.identity.is_limited() {
+            return Ok(());
+        }
+        for ty in types {
+            if let SqlType::TypedXml { schema, .. } = ty
+                && let Some(id) = self.xml_schemas_of(schema)
+            {
+                self.check_type(id, Permission::References, None)?;
+            }
+        }
+        Ok(())
     }
 
     /// 229 for a type of the database without that permission; `chain`: whose own types need none.
@@ -336,7 +385,10 @@ impl Commands<'_> {
         }
         let access = self.state.identity.access();
         let target = object_target(access, object);
-        let (Target::Object { schema, .. } | Target::Type { schema, .. }) = target else {
+        let (Target::Object { schema, .. }
+        | Target::Type { schema, .. }
+        | Target::XmlSchemas { schema, .. }) = target
+        else {
             return false;
         };
         match drop {
@@ -516,6 +568,7 @@ fn of_target<'a>(
         Source::Table(_) => {}
         Source::View(view) => needs.push(of_view(view)),
         Source::Changes(id) => needs.push(Need::Changes(id)),
+        Source::Nodes(schema) => needs.push(Need::XmlSchemas(schema)),
     });
     let mut read = Vec::new();
     deciding(rel, &mut |expr| expr.columns(&mut read));
@@ -559,6 +612,7 @@ fn of_rel<'a>(rel: &'a Rel, needs: &mut Vec<Need<'a>>) {
             Source::Table(get) => Need::read(get),
             Source::View(view) => of_view(view),
             Source::Changes(id) => Need::Changes(id),
+            Source::Nodes(schema) => Need::XmlSchemas(schema),
         });
     });
     rel.walk_exprs(&mut |expr| of_expr(expr, needs));
@@ -571,9 +625,23 @@ fn of_view(view: &SystemView) -> Need<'_> {
     }
 }
 
+/// A method of xml asks by the collection that types it.
+fn of_xml(args: &[Expr], needs: &mut Vec<Need<'_>>) {
+    if let Some(SqlType::TypedXml { schema, .. }) = args.first().map(|e| e.ty) {
+        needs.push(Need::XmlSchemas(schema));
+    }
+}
+
 /// What subqueries read, and which functions are called.
 fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
     expr.walk(&mut |e| {
+        match (&e.kind, e.ty) {
+            (ExprKind::Xml { args, .. }, _) => of_xml(args, needs),
+            (ExprKind::Cast { .. }, SqlType::TypedXml { schema, .. }) => {
+                needs.push(Need::XmlSchemas(schema));
+            }
+            _ => {}
+        }
         if let ExprKind::Func { func: ir::FuncId::User(called), .. } = &e.kind {
             needs.push(Need::Function(Permission::Execute, *called));
         }
@@ -589,6 +657,7 @@ fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
                     Source::Table(get) => Need::read(get),
                     Source::View(view) => of_view(view),
                     Source::Changes(id) => Need::Changes(id),
+                    Source::Nodes(schema) => Need::XmlSchemas(schema),
                 });
             });
         }
@@ -600,6 +669,8 @@ enum Source<'a> {
     Table(&'a Get),
     View(&'a SystemView),
     Changes(i32),
+    /// nodes() of what a collection of XML schemas types.
+    Nodes(u32),
 }
 
 fn sources<'a>(rel: &'a Rel, f: &mut dyn FnMut(Source<'a>)) {
@@ -610,6 +681,11 @@ fn sources<'a>(rel: &'a Rel, f: &mut dyn FnMut(Source<'a>)) {
         Rel::System { view, .. } => f(Source::View(view)),
         Rel::Function { func: TableFunc::Changes(id) | TableFunc::RowVersion(id), .. } => {
             f(Source::Changes(*id));
+        }
+        Rel::Function { func: TableFunc::XmlNodes(_), args, .. } => {
+            if let Some(SqlType::TypedXml { schema, .. }) = args.first().map(|e| e.ty) {
+                f(Source::Nodes(schema));
+            }
         }
         _ => rel.inputs().into_iter().for_each(|input| sources(input, f)),
     }

@@ -185,7 +185,9 @@ impl Commands<'_> {
         }
         let all = self.state.database.catalog.objects_in(self.state.definitions());
         let inside = all.iter().find(|object| match object_target(&access, object) {
-            Target::Object { schema: id, .. } | Target::Type { schema: id, .. } => id == schema.id,
+            Target::Object { schema: id, .. }
+            | Target::Type { schema: id, .. }
+            | Target::XmlSchemas { schema: id, .. } => id == schema.id,
             _ => false,
         });
         if let Some(inside) = inside {
