@@ -464,7 +464,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-fn matches_qualifier(table: &ScopeTable, qualifier: &[ast::Ident]) -> bool {
+pub(crate) fn matches_qualifier(table: &ScopeTable, qualifier: &[ast::Ident]) -> bool {
     match qualifier {
         [] => true,
         [name] => catalog::same_name(&table.name, &name.value),

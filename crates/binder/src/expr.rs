@@ -69,11 +69,13 @@ impl Binder<'_> {
             }
             K::Cast(c) => self.cast_call(c, line),
             K::Function(f) => self.function(f, line),
+            K::Fulltext(ask) if ask.ranks => self.fulltext(ask),
             K::Collate { expr, collation } => {
                 let input = self.expr(expr)?;
                 self.collate(input, &collation.value, line)
             }
             K::Like { .. }
+            | K::Fulltext(_)
             | K::Between { .. }
             | K::InList { .. }
             | K::InSubquery { .. }
@@ -174,6 +176,7 @@ impl Binder<'_> {
                 let found = Expr::new(kind, SqlType::Bit, true);
                 Ok(if *negated { Expr::negate(found) } else { found })
             }
+            K::Fulltext(ask) if !ask.ranks => self.fulltext(ask),
             K::Exists(query) => {
                 let query = self.subquery(query, true)?;
                 let kind =

@@ -126,6 +126,7 @@ impl Binder<'_> {
                 self.join(*kind, left, right, on)
             }
             ast::TableRef::Changes(changes) => self.change_table(changes),
+            ast::TableRef::Fulltext(rows) => self.fulltext_rows(rows),
             ast::TableRef::Changed { change, .. } => Err(self.misplaced(10730, change.span.line)),
             ast::TableRef::Pivot { .. } | ast::TableRef::Unpivot { .. } => self.turned(item),
             ast::TableRef::Sampled { table, sample } => self.sampled(table, sample),

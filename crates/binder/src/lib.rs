@@ -29,6 +29,7 @@ mod deterministic;
 mod dml;
 mod expr;
 mod from;
+mod fulltext;
 mod functions;
 mod grouping;
 mod indexed_view;

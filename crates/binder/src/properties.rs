@@ -50,15 +50,16 @@ impl Binder<'_> {
         self.coerce(found, SqlType::Variant, CastMode::Implicit).map(Some)
     }
 
-    /// FULLTEXTSERVICEPROPERTY: the component is not installed.
+    /// FULLTEXTSERVICEPROPERTY: the component is installed, and has no settings.
     fn full_text_property(&mut self, args: &[Expr], line: u32) -> Result<Expr> {
         arity("FULLTEXTSERVICEPROPERTY", args.len(), 1, 1, line)?;
         let Some(property) = constant_text(&args[0]) else {
             let what = "FULLTEXTSERVICEPROPERTY of a property that is not a constant";
             return Err(BindError::unsupported(what, line));
         };
+        let property = property.trim_end().to_lowercase();
         let known = matches!(
-            property.trim_end().to_lowercase().as_str(),
+            property.as_str(),
             "isfulltextinstalled"
                 | "loadosresources"
                 | "verifysignature"
@@ -66,7 +67,8 @@ impl Binder<'_> {
                 | "connecttimeout"
                 | "datatimeout"
         );
-        Ok(Expr::constant(if known { Value::Int(0) } else { Value::Null }, INT))
+        let value = i32::from(property == "isfulltextinstalled");
+        Ok(Expr::constant(if known { Value::Int(value) } else { Value::Null }, INT))
     }
 
     /// What is known of an expression's type before it has a value.

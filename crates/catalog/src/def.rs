@@ -141,6 +141,12 @@ impl TableDef {
         let of_index = self.index(name).map(|index| index.index_id);
         of_index.or_else(|| self.is_clustered_key(name).then_some(1))
     }
+    /// The first column of an index or key by its index_id.
+    pub fn column_of_index(&self, id: i32) -> Option<usize> {
+        let index = self.indexes.iter().find(|one| one.index_id == id).map(|one| &one.columns);
+        let key = self.primary_key.as_ref().filter(|_| id == 1).map(|key| &key.columns);
+        index.or(key)?.first().map(|(ordinal, _)| *ordinal)
+    }
     /// An index by name, any case.
     pub fn index(&self, name: &str) -> Option<&IndexDef> {
         self.indexes.iter().find(|index| same_name(&index.name, name))

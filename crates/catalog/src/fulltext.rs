@@ -60,6 +60,27 @@ pub const FULLTEXT_LANGUAGES: &[(i32, &str)] = &[
     (3082, "Spanish"),
 ];
 
+/// Is there a language of that LCID? 0 is the neutral one.
+pub fn is_fulltext_language(lcid: i32) -> bool {
+    lcid == 0 || FULLTEXT_LANGUAGES.iter().any(|(known, _)| *known == lcid)
+}
+
+/// The LCID that a language's name or number means.
+pub fn fulltext_language(term: &str) -> Option<i32> {
+    let number = match term.strip_prefix("0x").or_else(|| term.strip_prefix("0X")) {
+        Some(digits) => i32::from_str_radix(digits, 16).ok(),
+        None => term.parse().ok(),
+    };
+    match number {
+        Some(lcid) => is_fulltext_language(lcid).then_some(lcid),
+        None if term.eq_ignore_ascii_case("neutral") => Some(0),
+        None => {
+            let found = FULLTEXT_LANGUAGES.iter().find(|(_, name)| name.eq_ignore_ascii_case(term));
+            found.map(|(lcid, _)| *lcid)
+        }
+    }
+}
+
 /// What a module of these kinds is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fulltext {
@@ -231,6 +252,20 @@ impl Catalog {
         table: i32,
     ) -> Option<Arc<ProcedureDef>> {
         self.module(scope, Some("dbo"), &table.to_string(), INDEX)
+    }
+
+    /// The same as what it says, and whether accents count in its catalog.
+    pub fn fulltext_of(
+        &self,
+        scope: Option<&DdlScope>,
+        table: i32,
+    ) -> Option<(FulltextIndex, bool)> {
+        let module = self.fulltext_index_of(scope, table)?;
+        let index = module.fulltext_index()?.clone();
+        let all = self.modules_of_kind(scope, CATALOG).into_iter();
+        let mut catalog = all.filter(|module| module.object_id == index.catalog);
+        let accents = catalog.next()?.fulltext_catalog()?.is_accent_sensitive;
+        Some((index, accents))
     }
 
     /// The default full-text catalog.

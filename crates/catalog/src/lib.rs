@@ -66,7 +66,7 @@ pub use def::{
 pub use error::{CatalogError, Wanted};
 pub use fulltext::{
     FULLTEXT_LANGUAGES, Fulltext, FulltextCatalog, FulltextColumn, FulltextIndex, Stoplist,
-    Tracking as FulltextTracking,
+    Tracking as FulltextTracking, fulltext_language, is_fulltext_language,
 };
 pub use governor::{
     DEFAULT as DEFAULT_GROUP, GovernorDef, GroupDef, INTERNAL as INTERNAL_GROUP, PoolDef,

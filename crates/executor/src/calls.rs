@@ -3,6 +3,7 @@
 //! What depends on values alone is the crate `functions`; what depends on the catalog, the session or its transaction goes
 //! through [`crate::Environment`].
 
+mod fulltext;
 pub(crate) mod xml;
 
 use crate::cx::Cx;
@@ -22,6 +23,7 @@ pub(crate) fn call(
 ) -> Result<Value, SqlError> {
     use FuncId::*;
     match func {
+        FulltextMatch | FulltextRank => return fulltext::call(func, args, row, cx),
         GetDate | GetUtcDate => {
             return Ok(Value::DateTime(datetime::datetime_from_unix_ns(cx.now_unix_ns())));
         }

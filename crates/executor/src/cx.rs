@@ -226,6 +226,8 @@ pub(crate) struct Keeping {
     pub total: Value,
     /// The xml that a method parsed last, with the number of its schema collection: often the next one is asked of it too.
     pub xml: Option<(types::Text, Option<u32>, Arc<xml::Document>)>,
+    /// The full-text condition that was read last, with its language and [`ir::fulltext_flags`].
+    pub fulltext: Option<(types::Text, (i64, i64), Arc<fulltext::Search>)>,
     /// Of a branch of a parallel plan: the parts of the table that it shares with the others.
     pub parts: Option<Arc<Parts>>,
     /// What it has written to files.

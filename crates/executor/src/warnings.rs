@@ -14,6 +14,8 @@ impl Warnings {
     pub const DIVISION_BY_ZERO: Warnings = Warnings(2);
     /// 3606.
     pub const OVERFLOW: Warnings = Warnings(4);
+    /// 9927.
+    pub const NOISE_WORDS: Warnings = Warnings(8);
 
     #[inline]
     pub fn is_empty(self) -> bool {
@@ -31,13 +33,18 @@ impl Warnings {
 
     /// Their numbers and texts, in the order in which they are told.
     pub fn messages(self) -> impl Iterator<Item = (i32, &'static str)> {
-        const ALL: [(Warnings, i32, &str); 3] = [
+        const ALL: [(Warnings, i32, &str); 4] = [
             (Warnings::DIVISION_BY_ZERO, 3607, "Division by zero occurred."),
             (Warnings::OVERFLOW, 3606, "Arithmetic overflow occurred."),
             (
                 Warnings::NULL_ELIMINATED,
                 8153,
                 "Warning: Null value is eliminated by an aggregate or other SET operation.",
+            ),
+            (
+                Warnings::NOISE_WORDS,
+                9927,
+                "Informational: The full-text search condition contained noise word(s).",
             ),
         ];
         ALL.into_iter()

@@ -24,6 +24,11 @@ pub struct Called {
 pub enum FuncId {
     /// A user's scalar function; arguments have the types of its parameters.
     User(Called),
+    /// (nvarchar condition, int language, int [`fulltext_flags`], then a column and the one that tells its documents' type, NULL
+    /// where there is none, for each that is searched) -> bit: CONTAINS, FREETEXT
+    FulltextMatch,
+    /// (the same) -> int: the rank, NULL where there is no match
+    FulltextRank,
     /// (any, the function's arguments) -> the first's type: what is shown to who lacks UNMASK. Only
     /// [`crate::masking`] makes it.
     Mask(MaskFunction),
@@ -441,4 +446,14 @@ impl ServerFigure {
             _ => return None,
         })
     }
+}
+
+/// Bits of the third argument of [`FuncId::FulltextMatch`].
+pub mod fulltext_flags {
+    /// FREETEXT.
+    pub const FREETEXT: i32 = 1;
+    /// STOPLIST = OFF.
+    pub const NO_STOPWORDS: i32 = 2;
+    /// ACCENT_SENSITIVITY = OFF.
+    pub const NO_ACCENTS: i32 = 4;
 }

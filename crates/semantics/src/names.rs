@@ -64,6 +64,11 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// The full-text index of a table of the current database, by the table's object id, and whether accents count in it.
+    fn fulltext(&self, table: i32) -> Option<(catalog::FulltextIndex, bool)> {
+        let _ = table;
+        None
+    }
     /// A function of the current database by its object id.
     fn function_by_id(&self, object_id: i32) -> Option<Arc<catalog::ProcedureDef>> {
         let _ = object_id;

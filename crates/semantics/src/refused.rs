@@ -49,10 +49,8 @@ const REFUSED: &[&str] = &[
     "OBJECT_ID_FROM_EDGE_ID",
     "OBJECT_ID_FROM_NODE_ID",
     "SHORTEST_PATH",
-    // Replication, full text, and others.
+    // Replication, and others.
     "PUBLISHINGSERVERNAME",
-    "CONTAINS",
-    "FREETEXT",
     "PREDICT",
     "COLLATIONPROPERTYEX",
 ];

@@ -276,6 +276,10 @@ impl Names for SessionNames<'_> {
         found.xml_schema.as_ref().map(|schemas| schemas.number())
     }
 
+    fn fulltext(&self, table: i32) -> Option<(catalog::FulltextIndex, bool)> {
+        self.state.database.catalog.fulltext_of(self.state.transaction.scope(), table)
+    }
+
     fn bindable_name(&self, object_id: i32) -> Option<String> {
         let (catalog, scope) = self.catalog_of_ids();
         let found = catalog.bindable_by_id(scope, object_id);

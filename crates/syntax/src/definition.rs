@@ -187,6 +187,7 @@ impl Writer {
             | ExprKind::Exists(_)
             | ExprKind::Quantified { .. }
             | ExprKind::IsDistinct { .. }
+            | ExprKind::Fulltext(_)
             | ExprKind::Subquery(_) => None,
         }
     }

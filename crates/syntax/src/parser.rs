@@ -19,6 +19,7 @@ mod execute;
 mod expr;
 mod from;
 mod fulltext;
+mod fulltext_search;
 mod governor;
 mod group;
 mod index;

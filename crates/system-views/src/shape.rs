@@ -159,6 +159,10 @@ impl Names for DatabaseNames<'_> {
         found.xml_schema.as_ref().map(|schemas| schemas.number())
     }
 
+    fn fulltext(&self, table: i32) -> Option<(catalog::FulltextIndex, bool)> {
+        self.catalog().fulltext_of(self.scope(), table)
+    }
+
     fn function_by_id(&self, object_id: i32) -> Option<Arc<ProcedureDef>> {
         match self.catalog().object_in(self.scope(), object_id)? {
             ObjectRef::Procedure(found) if found.kind.is_function() => Some(found),

@@ -251,6 +251,20 @@ fn base_weight(c: char) -> u32 {
     }
 }
 
+/// A letter without its accent, as far as the Latin alphabets of Windows-1252 and Latin Extended-A go; others as they are.
+pub fn without_accent(c: char) -> char {
+    match to_cp1252(c) {
+        Some(byte) => {
+            let group = LETTERS.iter().find(|group| group.iter().any(|w| w.contains(&byte)));
+            group.map_or(c, |group| match group[0][0] {
+                letter if letter.is_ascii() => char::from(letter),
+                _ => c,
+            })
+        }
+        None => plain(c).unwrap_or(c),
+    }
+}
+
 /// The plain letter of one of Latin Extended-A that Unicode composes of it and an accent.
 fn plain(c: char) -> Option<char> {
     const PLAIN: &[u8; 128] = b"\

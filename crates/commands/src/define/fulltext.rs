@@ -1,7 +1,6 @@
 //! Full-text catalogs and indexes: CREATE, ALTER, DROP.
 //!
-//! They are kept as definitions. CONTAINS and its like, which would ask them, are refused elsewhere (40510), so populations
-//! have nothing to do. Sources: SQL documentation of the six statements; numbers and texts are those of sys.messages.
+//! They are kept as definitions. CONTAINS and its like read the rows themselves, so populations have nothing to do. Sources: SQL documentation of the six statements; numbers and texts are those of sys.messages.
 
 use crate::Commands;
 use catalog::{
@@ -351,7 +350,7 @@ fn add_column(
     };
     let language = match &column.language {
         None => 1033,
-        Some(term) => language(term).ok_or_else(|| {
+        Some(term) => catalog::fulltext_language(term).ok_or_else(|| {
             let text = "Invalid locale ID was specified. Please verify that the locale ID is correct and corresponding language \
                         resource has been installed.";
             SqlError::new(7696, 16, text)
@@ -359,25 +358,4 @@ fn add_column(
     };
     all.push(FulltextColumn { name: definition.name.clone(), type_column, language });
     Ok(())
-}
-
-/// The LCID that a language's name or number means; 0 is the neutral one.
-fn language(term: &str) -> Option<i32> {
-    let number = match term.strip_prefix("0x").or_else(|| term.strip_prefix("0X")) {
-        Some(digits) => i32::from_str_radix(digits, 16).ok(),
-        None => term.parse().ok(),
-    };
-    let known = |lcid: i32| {
-        lcid == 0 || catalog::FULLTEXT_LANGUAGES.iter().any(|(known, _)| *known == lcid)
-    };
-    match number {
-        Some(lcid) => known(lcid).then_some(lcid),
-        None if term.eq_ignore_ascii_case("neutral") => Some(0),
-        None => {
-            let found = catalog::FULLTEXT_LANGUAGES
-                .iter()
-                .find(|(_, name)| name.eq_ignore_ascii_case(term));
-            found.map(|(lcid, _)| *lcid)
-        }
-    }
 }

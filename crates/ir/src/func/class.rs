@@ -54,6 +54,8 @@ impl FuncId {
             UpdatedColumn | ColumnsUpdated | TriggerNestLevel | EventData => OF_SESSION,
             CursorStatus | CurrentOf => OF_SESSION,
 
+            FulltextMatch | FulltextRank => OF_STATEMENT,
+
             GetDate | GetUtcDate | SysDateTime | SysUtcDateTime | SysDateTimeOffset => OF_STATEMENT,
             DateAdd(_) | DateDiff(_) | DateDiffBig(_) | EoMonth | SwitchOffset => PURE,
             ToDateTimeOffset | DateFromParts | DateTimeFromParts | DateBucket(_) => PURE,

@@ -86,6 +86,11 @@ impl Refusing<'_> {
                 "because it uses OPENROWSET, OPENQUERY, or OPENDATASOURCE. Consider not indexing the view, or \
                  eliminating OPENQUERY, OPENROWSET, and OPENDATASOURCE.",
             ),
+            T::Fulltext(_) => self.refuse(
+                10104,
+                "because it uses table-valued function CONTAINSTABLE or FREETEXTTABLE. Consider removing CONTAINSTABLE or \
+                 FREETEXTTABLE or not indexing the view.",
+            ),
             T::Function { name, .. } if name.is_bare(ir::OPENXML) => self.refuse(
                 10105,
                 "because it uses the OPENXML rowset provider. Consider removing OPENXML or not indexing the view.",

@@ -163,6 +163,10 @@ impl Walk<'_> {
             T::Sampled { .. } => Err(unsupported("operand", "TABLESAMPLE", self.line)),
             T::Changed { .. } => Err(unsupported("feature", "nested DML", self.line)),
             T::Changes(_) => Err(unsupported("operator", "CHANGETABLE", self.line)),
+            T::Fulltext(rows) => {
+                let name = if rows.ask.freetext { "FREETEXTTABLE" } else { "CONTAINSTABLE" };
+                Err(unsupported("operator", name, self.line))
+            }
         }
     }
 
@@ -297,6 +301,10 @@ impl Walk<'_> {
                 cast.style.iter().try_for_each(|e| self.expr(e))
             }
             K::Function(call) => self.call(call),
+            K::Fulltext(ask) => {
+                let name = if ask.freetext { "FREETEXT" } else { "CONTAINS" };
+                Err(unsupported("operator", name, self.line))
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Expressions and conditions share one type; the parser lets conditions stand only where T-SQL
 //! has them (WHERE, ON, IF, CASE WHEN ...), so [`Expr::is_condition`] needs no checking elsewhere.
 
-use super::{Ident, ObjectName, OrderItem, Query, Span, TypeName, Variable};
+use super::{Fulltext, Ident, ObjectName, OrderItem, Query, Span, TypeName, Variable};
 use runtime::task::{Many, Step};
 
 /// An expression or a condition.
@@ -134,6 +134,8 @@ pub enum ExprKind {
     /// `f(...)`, aggregates, window functions; also CURRENT_TIMESTAMP, CURRENT_USER, SYSTEM_USER,
     /// SESSION_USER and USER, which are written without parentheses.
     Function(Box<FunctionCall>),
+    /// CONTAINS, FREETEXT.
+    Fulltext(Box<Fulltext>),
     /// `x COLLATE name`.
     Collate {
         /// Text.
@@ -417,6 +419,10 @@ impl Expr {
                 cast.style.iter().for_each(f);
             }
             ExprKind::Function(call) => call.args.iter().for_each(f),
+            ExprKind::Fulltext(ask) => {
+                f(&ask.condition);
+                ask.language.iter().for_each(f);
+            }
         }
     }
 
@@ -427,6 +433,7 @@ impl Expr {
             ExprKind::Binary { op, .. } => {
                 op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or)
             }
+            ExprKind::Fulltext(ask) => !ask.ranks,
             ExprKind::Like { .. }
             | ExprKind::Between { .. }
             | ExprKind::InList { .. }

@@ -1,8 +1,8 @@
 //! Queries: SELECT and what may stand in its clauses.
 
 use super::{
-    AssignOp, ChangeTable, ColumnRef, Expr, FunctionCall, Ident, Literal, ObjectName, Over, Span,
-    Statement, TypeName, Variable,
+    AssignOp, ChangeTable, ColumnRef, Expr, FulltextRows, FunctionCall, Ident, Literal, ObjectName,
+    Over, Span, Statement, TypeName, Variable,
 };
 use runtime::task::Step;
 
@@ -316,6 +316,8 @@ pub enum TableRef {
     },
     /// CHANGETABLE.
     Changes(Box<ChangeTable>),
+    /// CONTAINSTABLE, FREETEXTTABLE.
+    Fulltext(Box<FulltextRows>),
     /// `(UPDATE ... OUTPUT ...) AS t (a, b)`: the rows that a change puts out.
     Changed {
         /// INSERT, UPDATE, DELETE or MERGE.

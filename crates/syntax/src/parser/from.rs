@@ -166,6 +166,9 @@ impl Parser<'_> {
         if self.at_kw(Kw::OpenXml) {
             return self.open_xml();
         }
+        if self.at_fulltext_rows() {
+            return self.fulltext_rows();
+        }
         if self.at_foreign_rows() {
             return self.foreign_rows();
         }

@@ -21,15 +21,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// CONTAINS (...) and FREETEXT (...), as a condition.
-    #[cold]
-    pub(super) fn fulltext_predicate(&mut self) -> ParseResult<ExprKind> {
-        let what = self.any_word()?;
-        self.note_unsupported(&what);
-        self.skip_parens()?;
-        Ok(self.no_condition())
-    }
-
     /// MATCH (pattern) of graph tables, as a condition.
     #[cold]
     pub(super) fn graph_predicate(&mut self) -> ParseResult<ExprKind> {
@@ -151,8 +142,7 @@ impl Parser<'_> {
 
     // ---- FROM
 
-    /// OPENROWSET, OPENQUERY, OPENXML, OPENDATASOURCE, CONTAINSTABLE, FREETEXTTABLE, PREDICT, and what they
-    /// return columns WITH.
+    /// OPENROWSET, OPENQUERY, OPENXML, OPENDATASOURCE, PREDICT, and what they return columns WITH.
     #[cold]
     pub(super) fn foreign_rows(&mut self) -> ParseResult<TableRef> {
         let name = self.take_ident();
@@ -230,14 +220,9 @@ impl Parser<'_> {
     pub(super) fn at_foreign_rows(&self) -> bool {
         let called = self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);
         match self.kind() {
-            TokenKind::Key(
-                Kw::OpenRowset
-                | Kw::OpenQuery
-                | Kw::OpenXml
-                | Kw::OpenDatasource
-                | Kw::ContainsTable
-                | Kw::FreetextTable,
-            ) => true,
+            TokenKind::Key(Kw::OpenRowset | Kw::OpenQuery | Kw::OpenXml | Kw::OpenDatasource) => {
+                true
+            }
             TokenKind::Word => {
                 const WORDS: &[&str] = &[
                     "PREDICT",

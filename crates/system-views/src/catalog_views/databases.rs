@@ -192,7 +192,7 @@ view! {
     is_recursive_triggers_on bit null = false;
     is_cursor_close_on_commit_on bit null = false;
     is_local_cursor_default bit null = false;
-    is_fulltext_enabled bit null = false;
+    is_fulltext_enabled bit null = d.id > 4;
     is_trustworthy_on bit null = d.is_on("trustworthy");
     is_db_chaining_on bit null = d.id == 1 || d.is_on("db_chaining");
     is_parameterization_forced bit null = d.option("parameterization") == Some("FORCED");

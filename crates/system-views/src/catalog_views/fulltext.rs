@@ -1,7 +1,7 @@
 //! Full-text catalogs, indexes and languages.
 //!
 //! Columns and types: SQL documentation, "sys.fulltext_catalogs", "sys.fulltext_indexes", "sys.fulltext_index_columns",
-//! "sys.fulltext_languages". An index is a definition alone, so a crawl is always complete.
+//! "sys.fulltext_languages", "sys.fulltext_system_stopwords". An index is a definition alone, so a crawl is always complete.
 
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&CATALOGS, &INDEXES, &COLUMNS, &LANGUAGES];
+pub static VIEWS: &[&dyn Declared] = &[&CATALOGS, &INDEXES, &COLUMNS, &LANGUAGES, &STOPWORDS];
 
 fn catalogs(context: &Context<'_>, _: &[Value]) -> Result<Vec<Arc<ProcedureDef>>, SqlError> {
     let kind = ModuleKind::FulltextCatalog;
@@ -106,4 +106,18 @@ view! {
     LANGUAGES = "sys.fulltext_languages" of (i32, &'static str) as l, rows languages;
     lcid int = l.0;
     name sysname = l.1;
+}
+
+fn stopwords(_: &Context<'_>, _: &[Value]) -> Result<Vec<(String, i32)>, SqlError> {
+    let all = [0, 1033, 2057].into_iter().flat_map(|lcid| {
+        let words = fulltext::system_stopwords().filter(move |(_, english)| lcid != 0 || !english);
+        words.map(move |(word, _)| (word, lcid))
+    });
+    Ok(all.collect())
+}
+
+view! {
+    STOPWORDS = "sys.fulltext_system_stopwords" of (String, i32) as s, rows stopwords;
+    stopword nvarchar(64) null = &s.0;
+    language_id int null = s.1;
 }

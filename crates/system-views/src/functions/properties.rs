@@ -138,13 +138,21 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "tabledeletetrigger" => table.map(|t| first_of(context, t, Event::Delete)),
         "tableinserttrigger" => table.map(|t| first_of(context, t, Event::Insert)),
         "tableupdatetrigger" => table.map(|t| first_of(context, t, Event::Update)),
+        "tablehasactivefulltextindex" => {
+            of_table(&|t| fulltext(context, t).is_some_and(|index| index.is_enabled))
+        }
+        "tablefulltextcatalogid" => {
+            table.map(|t| fulltext(context, t).map_or(0, |index| i64::from(index.catalog)))
+        }
+        "tablefulltextkeycolumn" => table.map(|t| {
+            let key = fulltext(context, t).and_then(|index| t.column_of_index(index.key));
+            key.map_or(0, |ordinal| ordinal as i64 + 1)
+        }),
         "tableisfake"
         | "tableispinned"
-        | "tablehasactivefulltextindex"
         | "tablehascolumnset"
         | "tablehasvardecimalstorageformat"
         | "tablefulltextpopulatestatus"
-        | "tablefulltextcatalogid"
         | "tableislockedonbulkload" => of_table(&|_| false),
         "isindexable" => match &object.what {
             What::Procedure(view) if kind == "V" => {
@@ -302,10 +310,14 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
             "isrowguidcol" => i32::from(column.marks.rowguidcol),
             "issparse" => i32::from(column.marks.sparse),
             "ishidden" => i32::from(column.marks.hidden),
+            "isfulltextindexed" => {
+                let index = context.database.catalog.fulltext_of(context.scope(), object.id);
+                let is_this = |c: &catalog::FulltextColumn| catalog::same_name(&c.name, name);
+                i32::from(index.is_some_and(|(index, _)| index.columns.iter().any(is_this)))
+            }
             "ismasked" => i32::from(column.mask.is_some()),
             "generatedalwaystype" => i32::from(column.generated_always().0),
             "iscursortype"
-            | "isfulltextindexed"
             | "iscolumnset"
             | "isxmlindexable"
             | "systemdataaccess"
@@ -382,4 +394,10 @@ pub fn of_index_key(context: &Context<'_>, args: Args<'_>) -> Value {
         })
     };
     number().map_or(Value::Null, Value::Int)
+}
+
+/// The full-text index of a table.
+fn fulltext(context: &Context<'_>, table: &catalog::TableDef) -> Option<catalog::FulltextIndex> {
+    let found = context.database.catalog.fulltext_of(context.scope(), table.object_id);
+    found.map(|(index, _)| index)
 }

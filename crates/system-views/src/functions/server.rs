@@ -140,11 +140,11 @@ pub fn database_property(context: &Context<'_>, args: Args<'_>) -> Value {
         "isautoupdatestatistics" => {
             shown(i64::from(database.statistics(StatisticsSwitch::AutoUpdate)))
         }
+        "isfulltextenabled" => shown(i64::from(database.id > 4)),
         "istornpagedetectionenabled" => shown(i64::from(database.page_verify().0 == 1)),
         "isautocreatestatisticsincremental"
         | "isclone"
         | "isclosecursorsoncommitenabled"
-        | "isfulltextenabled"
         | "isinstandby"
         | "islocalcursorsdefault"
         | "ismemoryoptimizedelevatetosnapshotenabled"
@@ -201,6 +201,7 @@ pub fn server_property(context: &Context<'_>, args: Args<'_>) -> Value {
             Value::str(&format!("{}/", facts.data_dir.trim_end_matches('/')))
         }
         "hadrmanagerstatus" => shown(2),
+        "isfulltextinstalled" => shown(1),
         "filestreamconfiguredlevel"
         | "filestreameffectivelevel"
         | "isadvancedanalyticsinstalled"
@@ -208,7 +209,6 @@ pub fn server_property(context: &Context<'_>, args: Args<'_>) -> Value {
         | "isclustered"
         | "isexternalauthenticationonly"
         | "isexternalgovernanceenabled"
-        | "isfulltextinstalled"
         | "ishadrenabled"
         | "isintegratedsecurityonly"
         | "islocaldb"
