@@ -38,9 +38,9 @@ pub(crate) enum Condition {
     /// A phrase; without words, of stopwords alone, it is nowhere.
     Phrase(Phrase),
     Near(Near),
-    And(Vec<Condition>),
+    /// All of the first, none of the others.
+    And(Vec<Condition>, Vec<Condition>),
     Or(Vec<Condition>),
-    AndNot(Box<Condition>, Box<Condition>),
     /// ISABOUT: one of them at least, with its weight.
     About(Vec<(Condition, f64)>),
     /// FREETEXT: one of the words at least, and how often each stands in the question.

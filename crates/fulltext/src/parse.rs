@@ -84,6 +84,8 @@ impl<'s> Parser<'s> {
     /// The words of a text, in all their forms.
     pub fn freetext(&mut self) -> Condition {
         let mut found: Vec<(Phrase, f64)> = Vec::new();
+        // By the number of the word.
+        let mut at: HashMap<usize, usize> = HashMap::new();
         for word in all(self.source, self.options.accents) {
             runtime::task::stepped();
             if self.is_stopword(&word) {
@@ -91,10 +93,10 @@ impl<'s> Parser<'s> {
                 continue;
             }
             let number = self.number(self.form(&word));
-            let phrase = Phrase { words: vec![(0, number)], length: 1 };
-            match found.iter_mut().find(|(known, _)| *known == phrase) {
+            let at = *at.entry(number).or_insert(found.len());
+            match found.get_mut(at) {
                 Some((_, count)) => *count += 1.0,
-                None => found.push((phrase, 1.0)),
+                None => found.push((Phrase { words: vec![(0, number)], length: 1 }, 1.0)),
             }
         }
         Condition::Any(found)
@@ -189,23 +191,22 @@ impl<'s> Parser<'s> {
     }
 
     fn and(&mut self) -> Result<Condition> {
-        let mut list = vec![self.term()?];
+        let (mut yes, mut no) = (vec![self.term()?], Vec::new());
         loop {
             runtime::task::stepped();
             let mut negated = self.token == Token::AndNot;
             if !(negated || self.token == Token::And || self.at_word("AND")) {
-                return Ok(one_or(list, Condition::And));
+                break;
             }
             self.advance()?;
             negated |= self.eat_word("NOT")?;
             let next = self.term()?;
-            if negated {
-                let before = one_or(std::mem::take(&mut list), Condition::And);
-                list.push(Condition::AndNot(Box::new(before), Box::new(next)));
-            } else {
-                list.push(next);
-            }
+            if negated { no.push(next) } else { yes.push(next) }
         }
+        Ok(match no.is_empty() {
+            true => one_or(yes, |yes| Condition::And(yes, Vec::new())),
+            false => Condition::And(yes, no),
+        })
     }
 
     fn term(&mut self) -> Result<Condition> {

@@ -131,9 +131,16 @@ impl Found<'_> {
                 let sum: f64 = hits.iter().map(|d| WEIGHT / (WEIGHT + f64::from(*d))).sum();
                 there.then(|| self.of_hits(sum))
             }
-            Condition::And(list) => {
+            // What is of stopwords alone takes the whole with it, even where it is not wanted.
+            Condition::And(_, no) if no.iter().any(Condition::is_noise) => None,
+            Condition::And(yes, no) => {
+                for condition in no {
+                    if self.rank(condition)?.is_some() {
+                        return Ok(None);
+                    }
+                }
                 let mut least = RANK_MAX;
-                for condition in list {
+                for condition in yes {
                     match self.rank(condition)? {
                         Some(rank) => least = least.min(rank),
                         None => return Ok(None),
@@ -150,12 +157,6 @@ impl Found<'_> {
                 }
                 sum
             }
-            // What is of stopwords alone takes the whole with it.
-            Condition::AndNot(_, no) if no.is_noise() => None,
-            Condition::AndNot(yes, no) => match self.rank(no)? {
-                Some(_) => None,
-                None => self.rank(yes)?,
-            },
             // Jaccard's coefficient.
             Condition::About(list) => {
                 let (mut sum, mut ranks, mut weights, mut any) = (0.0, 0.0, 0.0, false);
