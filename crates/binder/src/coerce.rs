@@ -113,6 +113,21 @@ impl Binder<'_> {
         Err(self.error(402, text))
     }
 
+    /// 402 for text, ntext or image beside another text or binary that it is to be put together with.
+    fn no_long_text(&self, left: &Expr, right: &Expr) -> Result<()> {
+        let long = [self.long_name(left), self.long_name(right)];
+        let joins = |e: &Expr| e.ty.is_character() || e.ty.is_binary();
+        if long == [None, None] || !joins(left) || !joins(right) {
+            return Ok(());
+        }
+        let text = format!(
+            "The data types {} and {} are incompatible in the add operator.",
+            long[0].unwrap_or(left.ty.message_name()),
+            long[1].unwrap_or(right.ty.message_name()),
+        );
+        Err(self.error(402, text))
+    }
+
     /// The name of the old long type that an expression is of: a column of text, ntext or image as it is, or a CAST as
     /// one. Its values are those of the (max) type.
     pub fn long_name(&self, e: &Expr) -> Option<&'static str> {
@@ -204,6 +219,9 @@ impl Binder<'_> {
             }
             e => BindError::of_type(e, self.line),
         };
+        if op == ArithOp::Add {
+            self.no_long_text(&left, &right)?;
+        }
         let (mut left, mut right) = (left, right);
         match (left.is_null_constant(), right.is_null_constant()) {
             (true, false) => left.ty = null_operand_type(right.ty),

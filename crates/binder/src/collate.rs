@@ -173,6 +173,57 @@ impl Binder<'_> {
         }
     }
 
+    /// 451 for a column of a result, by its number, that texts of two collations were put together in. What is under an
+    /// explicit one has that.
+    pub(crate) fn has_collation(&self, e: &Expr, column: usize) -> Result<()> {
+        if !e.ty.is_character() || (self.collated.is_empty() && !self.collates.get()) {
+            return Ok(());
+        }
+        let (parts, operator): (Vec<&Expr>, &str) = match &e.kind {
+            ExprKind::Cast { input, .. } => return self.has_collation(input, column),
+            ExprKind::Concat { left, right } => (vec![left, right], "add"),
+            ExprKind::Case { branches, otherwise } => {
+                let results = branches.iter().map(|(_, result)| result);
+                (results.chain(otherwise.as_deref()).collect(), "CASE")
+            }
+            _ => return Ok(()),
+        };
+        self.one_collation(&parts, operator, column)?;
+        if self.label(e).is_some_and(|label| label.explicit) {
+            return Ok(());
+        }
+        parts.into_iter().try_for_each(|part| self.has_collation(part, column))
+    }
+
+    /// 451 where texts with two implicit collations become one column of a result.
+    pub(crate) fn one_collation(
+        &self,
+        parts: &[&Expr],
+        operator: &str,
+        column: usize,
+    ) -> Result<()> {
+        let labels: Vec<_> = parts.iter().map(|part| self.label(part)).collect();
+        if labels.iter().flatten().any(|label| label.explicit) {
+            return Ok(());
+        }
+        let usual = Collation::default().name();
+        let mut names = parts.iter().zip(labels).filter_map(|(part, label)| match label {
+            Some(label) => Some(label.name),
+            None => self.is_of_table(part).then(|| usual.clone()),
+        });
+        let Some(first) = names.next() else { return Ok(()) };
+        match names.find(|name| !name.eq_ignore_ascii_case(&first)) {
+            Some(other) => Err(self.error(
+                451,
+                format!(
+                    "Cannot resolve collation conflict between \"{other}\" and \"{first}\" in {operator} operator \
+                     occurring in SELECT statement column {column}."
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Two texts that meet in `operation` ("equal to"), under one rule; 468.
     #[inline(never)]
     pub(crate) fn one_rule(

@@ -107,6 +107,8 @@ pub(crate) struct SelectState {
     pub mask: Option<ColId>,
     /// The WINDOW clause.
     pub named: Vec<ast::NamedWindow>,
+    /// The place in their order that rows have which take numbers of a sequence.
+    pub numbered: Option<Expr>,
 }
 
 impl SelectState {
@@ -121,6 +123,7 @@ impl SelectState {
             groups: Vec::new(),
             mask: None,
             named: Vec::new(),
+            numbered: None,
         }
     }
 }

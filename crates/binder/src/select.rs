@@ -310,6 +310,9 @@ impl Binder<'_> {
         if !windows.is_empty() {
             rel = self.passes_over(rel, windows)?;
         }
+        if let Some(expr) = self.selects.last_mut().and_then(|state| state.numbered.take()) {
+            rel = Rel::Sort { input: Box::new(rel), keys: vec![SortKey { expr, desc: false }] };
+        }
         if !assigned.is_empty() {
             rel = self.order_and_top(rel, &[], keys, select, query)?;
             let query = Query { rel, output: Vec::new(), maxdop: 0, hints: Default::default() };
@@ -324,9 +327,13 @@ impl Binder<'_> {
             true => self.missing_keys(&items),
             false => Vec::new(),
         };
+        let mut unsettled = Vec::new();
         for item in items.into_iter().chain(missing) {
             let (ty, nullable) = (item.expr.ty, item.expr.nullable);
             let collation = self.collation_of(&item.expr);
+            if self.placing.queries < 2 && self.selects.len() == 1 {
+                unsettled.extend(self.has_collation(&item.expr, output.len() + 1).err());
+            }
             let base = self.base_of(&item, browsing, keyed);
             let id = self.place(&mut exprs, item.expr);
             output.push(OutputColumn {
@@ -339,6 +346,9 @@ impl Binder<'_> {
                 identity: item.identity.filter(|_| !grouped),
                 updatable: item.updatable && !grouped && !select.distinct,
             });
+        }
+        if let Some(error) = BindError::all(unsettled) {
+            return Err(error);
         }
         let visible: HashSet<ColId> = output.iter().map(|c| c.id).collect();
         let mut sort = Vec::with_capacity(keys.len());
@@ -476,7 +486,7 @@ impl Binder<'_> {
         Ok(rel)
     }
 
-    /// The count of TOP, a bigint or a float; it sees no columns: 4115. 1060 for a number with a fraction.
+    /// The count of TOP, a bigint or a float; it sees no columns of its own query: 4115. 1060 for a number with a fraction.
     pub fn top_count(&mut self, top: &ast::Top) -> Result<Expr> {
         if let ast::ExprKind::Column(c) = &top.count.kind
             && let Ok(found) = self.column(c, self.line)
@@ -491,9 +501,10 @@ impl Binder<'_> {
             );
             return Err(BindError::new(4115, 15, top.count.span.line.max(1), text));
         }
-        let scopes = std::mem::take(&mut self.scopes);
+        // What is around the query is seen: the row that APPLY or a subquery is for.
+        let own = self.scopes.pop();
         let count = self.expr(&top.count);
-        self.scopes = scopes;
+        self.scopes.extend(own);
         let count = count?;
         let ty = if top.percent { SqlType::Float } else { SqlType::BigInt };
         if !top.percent

@@ -42,7 +42,7 @@ impl Binder<'_> {
     }
 
     /// Why no number can be asked for here.
-    fn misplaced_number(&self, line: u32) -> Result<()> {
+    fn misplaced_number(&self, over: bool, line: u32) -> Result<()> {
         let refused = |number: i32, severity: u8, text: &str| {
             Err(BindError::new(number, severity, line, format!("NEXT VALUE FOR function {text}")))
         };
@@ -86,7 +86,7 @@ impl Binder<'_> {
                         INTERSECT operator.";
             return refused(11721, 15, text);
         }
-        if placing.ordered {
+        if placing.ordered && !over {
             let text = "cannot be used directly in a statement that contains an ORDER BY clause unless the OVER clause \
                         is specified.";
             return refused(11723, 15, text);
@@ -103,14 +103,11 @@ impl Binder<'_> {
         let [ast::Expr { kind: ast::ExprKind::Column(c), .. }] = f.args.as_slice() else {
             return Err(BindError::new(102, 15, line, "Incorrect syntax near 'NEXT VALUE FOR'."));
         };
-        if f.over.is_some() {
-            return Err(BindError::unsupported("NEXT VALUE FOR ... OVER", line));
-        }
         let mut parts = c.qualifier.iter().rev();
         let schema = parts.next().map(|p| p.value.clone());
         let database = parts.next().map(|p| p.value.clone());
         let name = self.meant(ObjectName { database, schema, name: c.name.value.clone() });
-        self.misplaced_number(line)?;
+        self.misplaced_number(f.over.is_some(), line)?;
         self.touched.set(true);
         let found = self.names.sequence(&name);
         let ty = found.as_ref().and_then(|f| f.sequence.as_ref()?.sql_type());
@@ -121,8 +118,44 @@ impl Binder<'_> {
             }
             return Err(BindError::invalid_object(&name, line));
         };
+        if let Some(over) = &f.over {
+            self.number_in_order(f, over, line)?;
+        }
         let kind = ExprKind::Func { func: FuncId::NextValue(found.object_id), args: Vec::new() };
         Ok(Expr::new(kind, ty, false))
+    }
+
+    /// NEXT VALUE FOR ... OVER (ORDER BY ...): the rows of the SELECT come in that order when they take their numbers, which
+    /// is that of their ROW_NUMBER() over the same. 11716 to 11718.
+    #[inline(never)]
+    fn number_in_order(
+        &mut self,
+        f: &ast::FunctionCall,
+        over: &ast::Over,
+        line: u32,
+    ) -> Result<()> {
+        let refused = |number: i32, text: &str| {
+            let text = format!("NEXT VALUE FOR function does not support {text}");
+            Err(BindError::new(number, 15, line, text))
+        };
+        if !over.partition_by.is_empty() {
+            return refused(11716, "the PARTITION BY clause.");
+        }
+        if over.order_by.is_empty() && over.window.is_none() {
+            return refused(11718, "an empty OVER clause.");
+        }
+        if self.selects.is_empty() {
+            return refused(
+                11717,
+                "the OVER clause in default constraints, UPDATE statements, or MERGE statements.",
+            );
+        }
+        let call = ast::FunctionCall { args: Vec::new(), ..f.clone() };
+        let place = self.window(&call, "ROW_NUMBER", over, line)?;
+        if let Some(select) = self.selects.last_mut() {
+            select.numbered.get_or_insert(place);
+        }
+        Ok(())
     }
 }
 

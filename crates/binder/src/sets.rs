@@ -76,7 +76,7 @@ impl Binder<'_> {
         self.combine(op, left, right)
     }
 
-    /// Two bound queries and an operation: 205, 206.
+    /// Two bound queries and an operation: 205, 206, 451.
     #[inline(never)]
     pub fn combine(&mut self, op: SetOp, mut left: Query, mut right: Query) -> Result<Query> {
         if left.output.len() != right.output.len() {
@@ -88,7 +88,8 @@ impl Binder<'_> {
         }
         let mut types = Vec::with_capacity(left.output.len());
         let operation = op.name();
-        for (a, b) in left.output.iter().zip(&right.output) {
+        let mut unsettled = Vec::new();
+        for (i, (a, b)) in left.output.iter().zip(&right.output).enumerate() {
             let (a, b) = (self.as_expression(&left.rel, a), self.as_expression(&right.rel, b));
             types.push(match self.common(&[&a, &b])? {
                 Some(ty) => ty,
@@ -97,7 +98,12 @@ impl Binder<'_> {
             self.explicit_once(&[&a, &b], operation)?;
             if op != SetOp::UnionAll {
                 self.one_rule(a, b, operation)?;
+            } else if self.placing.queries < 2 && self.scopes.is_empty() {
+                unsettled.extend(self.one_collation(&[&a, &b], operation, i + 1).err());
             }
+        }
+        if let Some(error) = BindError::all(unsettled) {
+            return Err(error);
         }
         let apart = left.output.iter().chain(&right.output).find_map(crate::coerce::not_comparable);
         if let Some(name) = apart.filter(|_| op != SetOp::UnionAll) {
