@@ -2,18 +2,19 @@
 //!
 //! Made from the texts when a view is read: nothing is kept, so a name that was not there when a module was made is found
 //! once it is there, and one whose object has gone has no id. As in SQL Server, temporary tables, system objects and what a
-//! text makes up while it runs (EXECUTE of a text) are not listed. Columns are told of for CHECK constraints, defaults and
-//! computed columns alone.
+//! text makes up while it runs (EXECUTE of a text) are not listed. Columns are told of for views, CHECK constraints, defaults
+//! and computed columns alone.
 //!
 //! Columns and types: SQL Server 2022's documentation of each view and function.
 
 use crate::context::Context;
 use crate::declare::{Declared, view};
 use crate::object::{self, Object, What};
+use crate::shape;
 use crate::types_table::{TypeRow, user_types};
-use catalog::{ModuleKind, same_name};
+use catalog::{ModuleKind, ObjectRef, ProcedureDef, same_name};
 use executor::SqlError;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syntax::{LexOptions, Mention, MentionKind};
 use types::Value;
 
@@ -115,8 +116,8 @@ impl Names {
     }
 }
 
-/// What an object names.
-fn references_of(object: &Object, names: &Names) -> Vec<Reference> {
+/// What an object names; the columns that a view uses of what it names, where `views` are asked about.
+fn references_of(object: &Object, names: &Names, views: Option<&Context<'_>>) -> Vec<Reference> {
     let mut out: Vec<Reference> = Vec::new();
     let options = |quoted_identifier| LexOptions { quoted_identifier };
     match &object.what {
@@ -141,6 +142,9 @@ fn references_of(object: &Object, names: &Names) -> Vec<Reference> {
                     add(&mut out, object, names, &mention, (0, is_bound));
                 }
             }
+            if let (Some(context), ModuleKind::View) = (views, module.kind) {
+                columns_of_view(&mut out, context, module);
+            }
         }
         What::Table(table) => {
             for (i, column) in table.columns.iter().enumerate() {
@@ -163,6 +167,28 @@ fn references_of(object: &Object, names: &Names) -> Vec<Reference> {
         _ => {}
     }
     out
+}
+
+/// The columns that a view uses: each beside the object that it is of, and named as that is.
+fn columns_of_view(out: &mut Vec<Reference>, context: &Context<'_>, view: &ProcedureDef) {
+    for (source, columns) in shape::sources_of(context, view) {
+        let id = source.object_id();
+        let table = match &source {
+            ObjectRef::Table(table) => Some(table.clone()),
+            ObjectRef::Procedure(module) => shape::of_module(context, module),
+        };
+        let named = out.iter().find(|known| known.id == Some(id) && !known.is_type).cloned();
+        let (Some(table), Some(named)) = (table, named) else { continue };
+        for (i, column) in table.columns.iter().enumerate() {
+            if columns.iter().any(|used| same_name(used, &column.name)) {
+                let column_name = Some(column.name.to_string());
+                put(
+                    out,
+                    Reference { column: i as i32 + 1, column_name, is_read: true, ..named.clone() },
+                );
+            }
+        }
+    }
 }
 
 /// An expression of a table, which is bound to what it names.
@@ -300,16 +326,37 @@ fn is_procedure(name: &str) -> bool {
     begins("sp_") || begins("xp_")
 }
 
-fn references(context: &Context<'_>, _: &[Value]) -> Result<Vec<Reference>, SqlError> {
+/// What every object names.
+fn objects_named(context: &Context<'_>) -> Vec<Reference> {
     let objects = object::user_objects(context);
     let names = Names::new(context, &objects);
-    Ok(objects.iter().flat_map(|object| references_of(object, &names)).collect())
+    objects.iter().flat_map(|object| references_of(object, &names, None)).collect()
 }
 
-/// Those of objects that are there.
-fn resolved(context: &Context<'_>, args: &[Value]) -> Result<Vec<Reference>, SqlError> {
-    let mut all = references(context, args)?;
+/// The same with the columns that views use.
+fn columns_named(context: &Context<'_>) -> Vec<Reference> {
+    let objects = object::user_objects(context);
+    let names = Names::new(context, &objects);
+    objects.iter().flat_map(|object| references_of(object, &names, Some(context))).collect()
+}
+
+/// Columns are kept of what is bound to them alone.
+fn references(context: &Context<'_>, _: &[Value]) -> Result<Vec<Reference>, SqlError> {
+    let mut all = columns_named(context);
+    all.retain(|reference| reference.is_bound || reference.column == 0);
+    Ok(all)
+}
+
+/// Those of objects that are there; an object of which columns are used is told of by them.
+fn resolved(context: &Context<'_>, _: &[Value]) -> Result<Vec<Reference>, SqlError> {
+    let mut all = columns_named(context);
     all.retain(|reference| reference.id.is_some());
+    let by_columns: HashSet<(i32, Option<i32>)> = all
+        .iter()
+        .filter(|reference| reference.column != 0 && !reference.is_type)
+        .map(|reference| (reference.referencing, reference.id))
+        .collect();
+    all.retain(|r| r.column != 0 || r.is_type || !by_columns.contains(&(r.referencing, r.id)));
     Ok(all)
 }
 
@@ -335,11 +382,14 @@ fn referenced(context: &Context<'_>, args: &[Value]) -> Result<Vec<Reference>, S
     if class != "OBJECT" {
         return Ok(Vec::new());
     }
-    let mut all = references(context, &[])?;
-    all.retain(|r| {
-        same_name(&r.referencing_name, &name) && same_name(&r.referencing_schema, &schema)
-    });
-    Ok(all)
+    let objects = object::user_objects(context);
+    let names = Names::new(context, &objects);
+    let asked = |o: &&Object| same_name(&o.name, &name) && same_name(&o.schema, &schema);
+    Ok(objects
+        .iter()
+        .filter(asked)
+        .flat_map(|object| references_of(object, &names, Some(context)))
+        .collect())
 }
 
 /// Who names one object or type.
@@ -357,7 +407,7 @@ fn referencing(context: &Context<'_>, args: &[Value]) -> Result<Vec<Reference>, 
     };
     let Some(wanted) = wanted else { return Ok(Vec::new()) };
     let mut out: Vec<Reference> = Vec::new();
-    for reference in references(context, &[])? {
+    for reference in objects_named(context) {
         let is_it = match reference.by_caller {
             true => !is_type && same_name(&reference.name, &name),
             false => reference.is_type == is_type && reference.id == Some(wanted),
