@@ -376,7 +376,7 @@ pub(crate) fn lay_out_indexes(table: &mut TableDef) {
     }
 }
 
-/// A row's storage key: a clustered key of 900 bytes with a row id, or a row id.
+/// A row's storage key: a clustered key of 900 bytes with a row id, or a row id. Texts' weights may make it longer.
 const LOCATOR_BYTES: u16 = 908;
 
 /// A (max) type, which no key may have.

@@ -140,7 +140,7 @@ pub(crate) fn entry_key(
         (false, None) => locator.len(),
         (false, Some(_)) => locator.len() + 2,
     };
-    let most = engine::KEY_MAX - tail;
+    let most = engine::KEY_MAX.saturating_sub(tail);
     if out.key.len() > most {
         return Err(too_long(index, out.key.len(), most));
     }

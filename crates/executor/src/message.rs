@@ -177,7 +177,7 @@ impl SqlError {
 
     /// The same of a definition with constraints.
     pub fn of_constraints(mut self) -> SqlError {
-        if matches!(self.number, 1505 | 1902 | 1904 | 1908 | 1909 | 1911 | 1919) {
+        if matches!(self.number, 1505 | 1902 | 1904 | 1908 | 1909 | 1911 | 1919 | 1944) {
             self.about = About::Making;
         }
         self

@@ -11,6 +11,10 @@ use crate::{Len, SqlType, TypeError, Value};
 /// Longest key of a clustered index in bytes.
 pub const KEY_BYTES_MAX: usize = 900;
 
+/// Most bytes of such a key as it is stored, where weights of texts are longer than the texts: what a page has room for,
+/// less the number that tells equal keys apart.
+const STORED_BYTES_MAX: usize = 1328;
+
 /// Bytes that a column takes of an index's key at least and at most, as SQL Server counts them.
 pub fn column_bytes(ty: SqlType) -> (usize, usize) {
     let fixed = |n: usize| (n, n);
@@ -34,6 +38,26 @@ pub fn column_bytes(ty: SqlType) -> (usize, usize) {
             _ => 17,
         }),
         _ => fixed(8),
+    }
+}
+
+/// Bytes of a value in a key, as SQL Server counts them; of a sql_variant as it is stored.
+fn value_bytes(part: &KeyPart, value: &Value) -> usize {
+    match (part.ty, value) {
+        (SqlType::Variant, _) => {
+            let mut bytes = Vec::new();
+            encode_part(part, value, &mut bytes);
+            bytes.len()
+        }
+        (ty, Value::Null) => column_bytes(ty).0,
+        (SqlType::NVarChar(_), Value::Str(text)) => 2 * text.encode_utf16().count(),
+        (SqlType::VarChar(_), Value::Str(text)) => {
+            let mut bytes = Vec::new();
+            text.rule().code_page().encode_into(text, &mut bytes);
+            bytes.len()
+        }
+        (SqlType::VarBinary(_), Value::Binary(bytes)) => bytes.len(),
+        (ty, _) => column_bytes(ty).1,
     }
 }
 
@@ -61,7 +85,7 @@ impl KeyLayout {
         &self.parts
     }
     /// Appends the key of `values`, which may be fewer than the parts: then it is a prefix, for
-    /// range bounds. Allocation-free but for growth of `out`. 1946 beyond 900 bytes.
+    /// range bounds. Allocation-free but for growth of `out`. 1946 beyond 900 bytes of values.
     #[inline]
     pub fn encode_into(&self, values: &[Value], out: &mut Vec<u8>) -> Result<(), TypeError> {
         debug_assert!(values.len() <= self.parts.len());
@@ -71,10 +95,20 @@ impl KeyLayout {
         }
         let size = out.len() - start;
         if size > KEY_BYTES_MAX {
-            out.truncate(start);
-            return Err(TypeError::KeyTooLarge { size });
+            self.check_bytes(values, size).inspect_err(|_| out.truncate(start))?;
         }
         Ok(())
+    }
+
+    /// 1946 by the bytes of the values themselves, as SQL Server counts, for a key of which so many bytes are stored.
+    #[cold]
+    fn check_bytes(&self, values: &[Value], stored: usize) -> Result<(), TypeError> {
+        let bytes: usize = self.parts.iter().zip(values).map(|(p, v)| value_bytes(p, v)).sum();
+        match bytes > KEY_BYTES_MAX {
+            true => Err(TypeError::KeyTooLarge { size: bytes }),
+            false if stored > STORED_BYTES_MAX => Err(TypeError::KeyTooLarge { size: stored }),
+            false => Ok(()),
+        }
     }
     /// As one new vector.
     pub fn encode(&self, values: &[Value]) -> Result<Vec<u8>, TypeError> {
