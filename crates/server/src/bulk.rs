@@ -39,7 +39,7 @@ pub(crate) fn load(
     answer: &mut Answer<'_>,
     connection: &Connection,
 ) -> bool {
-    let mut reader = BulkReader::new(ROW_BYTES);
+    let mut reader = BulkReader::new(ROW_BYTES).of_version(answer.version());
     reader.push(first, last);
     let (mut ended, mut given_up) = (last, false);
     let mut rows = |row: &mut Vec<Value>| {

@@ -259,7 +259,7 @@ impl Login {
                 writer,
                 40510,
                 16,
-                "TDS versions before 7.2 are not supported; choose 7.2 to 7.4 in the client's settings.",
+                "TDS versions before 7.1 are not supported; choose 7.1 to 7.4 in the client's settings.",
             );
             return Err(());
         }

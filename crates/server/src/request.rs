@@ -10,7 +10,7 @@ use session::{BeginNext, RpcParam, RpcValue, Session, TableValue};
 use std::sync::Arc;
 use tds::request::{Batch, NextTransaction, TransactionRequest};
 use tds::rpc::{self, RpcMessage};
-use tds::{Frame, PACKET_BYTES_MAX, PacketType, ProtocolError, Status};
+use tds::{Frame, PACKET_BYTES_MAX, PacketType, ProtocolError, Status, Version};
 use tracing::warn;
 
 /// A message; nothing of it is left in the receive buffer.
@@ -38,10 +38,11 @@ enum Request {
 /// Serves the next message, if one is whole. Suspends.
 pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Option<Flow> {
     let Work { writer, stage, bulk, recovery } = work;
+    let version = writer.version();
     let Stage::Session(session) = stage else { return Some(Flow::Close) };
     let (stream, (request, status)) = connection.with_state(|state| {
         let mut next = state.next_request(|frame| match frame {
-            Ok(frame) => read(frame),
+            Ok(frame) => read(frame, version),
             Err(error) => (Request::Refused(error), Status(0)),
         })?;
         if let (_, (Request::Long { data, .. }, _)) = &mut next {
@@ -66,7 +67,7 @@ pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Optio
     let request = match request {
         Request::Long { kind, data } => {
             let _request = runtime::task::under(cancel.clone(), 0);
-            message(kind, &data)
+            message(kind, &data, version)
         }
         request => request,
     };
@@ -97,7 +98,7 @@ pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Optio
     Some(if fatal || session.has_ended() { Flow::Close } else { Flow::Continue })
 }
 
-fn read(frame: Frame<'_>) -> (Request, Status) {
+fn read(frame: Frame<'_>, version: Version) -> (Request, Status) {
     match frame {
         Frame::Message { kind, status, data } => {
             if data.len() > PACKET_BYTES_MAX as usize {
@@ -105,7 +106,7 @@ fn read(frame: Frame<'_>) -> (Request, Status) {
             }
             // The connection's state is held.
             let _held = NoSuspend::new();
-            (message(kind, data), status)
+            (message(kind, data, version), status)
         }
         Frame::Bulk { status, last, data, .. } => {
             (Request::Bulk { data: data.to_vec(), last }, status)
@@ -120,12 +121,12 @@ fn read(frame: Frame<'_>) -> (Request, Status) {
 }
 
 /// What the data of a whole message ask for.
-fn message(kind: PacketType, data: &[u8]) -> Request {
+fn message(kind: PacketType, data: &[u8], version: Version) -> Request {
     let request = match kind {
-        PacketType::Batch => Batch::decode(data).map(|b| Request::Batch(b.text)),
-        PacketType::Rpc => RpcMessage::decode(data).map(|m| Request::Calls(m.calls)),
+        PacketType::Batch => Batch::decode_of(data, version).map(|b| Request::Batch(b.text)),
+        PacketType::Rpc => RpcMessage::decode_of(data, version).map(|m| Request::Calls(m.calls)),
         PacketType::TransactionManager => {
-            TransactionRequest::decode(data).map(|(_, t)| Request::Transaction(t))
+            TransactionRequest::decode_of(data, version).map(|(_, t)| Request::Transaction(t))
         }
         _ => Err(ProtocolError::PacketType { found: kind as u8, login: false }),
     };

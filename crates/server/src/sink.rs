@@ -39,6 +39,11 @@ pub(crate) struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
+    /// What the client speaks.
+    pub fn version(&self) -> tds::Version {
+        self.writer.version()
+    }
+
     pub fn new(connection: &'a Connection, writer: &'a mut TokenWriter) -> Answer<'a> {
         Answer {
             connection,
@@ -205,7 +210,7 @@ impl ResultSink for Answer<'_> {
             computed: column.base.as_ref().is_some_and(|base| base.computed),
             rowversion: column.base.as_ref().is_some_and(|base| base.rowversion),
             long: column.base.as_ref().filter(|base| base.long).map(|base| &base.table[..]),
-            key: column.key || column.base.as_ref().is_some_and(|base| base.key),
+            key: column.key || column.base.as_ref().is_some_and(|base| base.browse && base.key),
             hidden: column.hidden || column.base.as_ref().is_some_and(|base| base.hidden),
         });
         self.writer.columns(columns);

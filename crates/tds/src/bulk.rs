@@ -11,6 +11,7 @@ use crate::decode;
 use crate::reader::{Reader, Result};
 use crate::token::byte;
 use crate::type_info::TypeInfo;
+use crate::version::Version;
 use types::{SqlType, Value};
 
 /// A column as the client announces it.
@@ -50,6 +51,7 @@ pub struct BulkReader {
     try_at: usize,
     last: bool,
     row_limit: usize,
+    version: Version,
     state: State,
     columns: Vec<BulkColumn>,
     infos: Vec<TypeInfo>,
@@ -64,10 +66,16 @@ impl BulkReader {
             try_at: 0,
             last: false,
             row_limit,
+            version: Version::V7_4,
             state: State::Columns,
             columns: Vec::new(),
             infos: Vec::new(),
         }
+    }
+
+    /// Of a client of that version.
+    pub fn of_version(self, version: Version) -> BulkReader {
+        BulkReader { version, ..self }
     }
 
     /// Adds the data of a packet; `last` when the message ends with it. Take all rows before the next packet.
@@ -88,7 +96,7 @@ impl BulkReader {
                 return Ok(None);
             }
             let mut r = Reader::new(&self.buffer[self.at..]);
-            match read_columns(&mut r) {
+            match read_columns(&mut r, self.version) {
                 Ok((columns, infos)) => {
                     self.at += r.position();
                     self.try_at = 0;
@@ -160,7 +168,7 @@ impl BulkReader {
 /// SQL Server's limit on columns of an INSERT.
 const COLUMNS_MAX: u16 = 4096;
 
-fn read_columns(r: &mut Reader<'_>) -> Result<(Vec<BulkColumn>, Vec<TypeInfo>)> {
+fn read_columns(r: &mut Reader<'_>, version: Version) -> Result<(Vec<BulkColumn>, Vec<TypeInfo>)> {
     const WHAT: &str = "bulk load columns";
     match r.u8(WHAT)? {
         byte::COL_METADATA => {}
@@ -174,7 +182,10 @@ fn read_columns(r: &mut Reader<'_>) -> Result<(Vec<BulkColumn>, Vec<TypeInfo>)> 
     }
     let (mut columns, mut infos) = (Vec::new(), Vec::new());
     for _ in 0..count {
-        r.u32(WHAT)?;
+        match version.is_of_2005() {
+            true => _ = r.u32(WHAT)?,
+            false => _ = r.u16(WHAT)?,
+        }
         let flags = r.u16(WHAT)?;
         let info = TypeInfo::decode_column(r)?;
         if info.has_table_name() {

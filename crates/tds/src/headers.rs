@@ -2,6 +2,7 @@
 
 use crate::ProtocolError;
 use crate::reader::{Reader, Result};
+use crate::version::Version;
 
 /// What the headers say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -20,6 +21,14 @@ impl AllHeaders {
     /// A client's usual header.
     pub fn of_transaction(transaction: u64) -> AllHeaders {
         AllHeaders { transaction, outstanding_requests: 1, ..AllHeaders::default() }
+    }
+
+    /// Before TDS 7.2 there are none.
+    pub(crate) fn decode_of(r: &mut Reader<'_>, version: Version) -> Result<AllHeaders> {
+        match version.is_of_2005() {
+            true => AllHeaders::decode(r),
+            false => Ok(AllHeaders::default()),
+        }
     }
 
     pub(crate) fn decode(r: &mut Reader<'_>) -> Result<AllHeaders> {

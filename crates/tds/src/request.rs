@@ -3,6 +3,7 @@
 use crate::ProtocolError;
 use crate::headers::AllHeaders;
 use crate::reader::{Reader, Result, put_utf16, utf16};
+use crate::version::Version;
 
 /// A batch: T-SQL text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +15,13 @@ pub struct Batch {
 impl Batch {
     /// Reads a message of type 0x01; 4002.
     pub fn decode(data: &[u8]) -> Result<Batch> {
+        Batch::decode_of(data, Version::V7_4)
+    }
+
+    /// The same of a client of that version.
+    pub fn decode_of(data: &[u8], version: Version) -> Result<Batch> {
         let mut r = Reader::new(data);
-        let headers = AllHeaders::decode(&mut r)?;
+        let headers = AllHeaders::decode_of(&mut r, version)?;
         let text = r.rest();
         if !text.len().is_multiple_of(2) {
             return Err(ProtocolError::Malformed { what: "a batch of half a character" });
@@ -59,9 +65,14 @@ const THEN_BEGIN: u8 = 0x01;
 impl TransactionRequest {
     /// Reads a message of type 0x0E; 4002, or 40510 for requests of distributed transactions.
     pub fn decode(data: &[u8]) -> Result<(AllHeaders, TransactionRequest)> {
+        TransactionRequest::decode_of(data, Version::V7_4)
+    }
+
+    /// The same of a client of that version.
+    pub fn decode_of(data: &[u8], version: Version) -> Result<(AllHeaders, TransactionRequest)> {
         const WHAT: &str = "transaction manager request";
         let mut r = Reader::new(data);
-        let headers = AllHeaders::decode(&mut r)?;
+        let headers = AllHeaders::decode_of(&mut r, version)?;
         let request = match r.u16(WHAT)? {
             BEGIN => {
                 let isolation = isolation(&mut r)?;

@@ -7,6 +7,7 @@ use crate::headers::AllHeaders;
 use crate::reader::{Reader, Result, put_b_varchar, put_us_varchar, steps};
 use crate::table::Table;
 use crate::type_info::{self, TypeInfo};
+use crate::version::Version;
 use runtime::task::Breath;
 use types::{SqlType, Value};
 
@@ -89,8 +90,13 @@ pub struct RpcMessage {
 impl RpcMessage {
     /// Reads a message of type 0x03.
     pub fn decode(data: &[u8]) -> Result<RpcMessage> {
+        RpcMessage::decode_of(data, Version::V7_4)
+    }
+
+    /// The same of a client of that version.
+    pub fn decode_of(data: &[u8], version: Version) -> Result<RpcMessage> {
         let mut r = Reader::new(data);
-        let headers = AllHeaders::decode(&mut r)?;
+        let headers = AllHeaders::decode_of(&mut r, version)?;
         let mut calls = Vec::with_capacity(1);
         let mut breath = Breath::new();
         loop {

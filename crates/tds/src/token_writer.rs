@@ -99,6 +99,10 @@ impl TokenWriter {
         self.version = version;
     }
 
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
     /// The packet size, from the next message on. 512 to 32,767: [`crate::negotiate_packet_size`].
     pub fn set_packet_size(&mut self, bytes: u16) {
         assert!((crate::PACKET_BYTES_MIN..=crate::PACKET_BYTES_MAX).contains(&bytes));
@@ -254,7 +258,7 @@ impl TokenWriter {
     /// ERROR above class 10, else INFO (2.2.7.10, 2.2.7.13).
     pub fn message(&mut self, message: &Message<'_>) {
         let token = if message.class > 10 { byte::ERROR } else { byte::INFO };
-        let spoken = self.version.is_spoken();
+        let wide = self.version.is_of_2005();
         self.sized_token(token, |out| {
             out.extend_from_slice(&message.number.to_le_bytes());
             out.extend_from_slice(&[message.state, message.class]);
@@ -262,7 +266,7 @@ impl TokenWriter {
             put_b_varchar(out, message.server);
             put_b_varchar(out, message.procedure);
             let line = message.line.to_le_bytes();
-            out.extend_from_slice(if spoken { &line } else { &line[..2] });
+            out.extend_from_slice(if wide { &line } else { &line[..2] });
         });
     }
 
@@ -279,6 +283,16 @@ impl TokenWriter {
                 out.push(value.len() as u8);
                 out.extend_from_slice(value);
             }
+        }
+        use EnvChange::{
+            BeginTransaction, CommitTransaction, ResetConnection, RollbackTransaction,
+        };
+        let of_2005 = matches!(
+            change,
+            BeginTransaction(_) | CommitTransaction(_) | RollbackTransaction(_) | ResetConnection
+        );
+        if of_2005 && !self.version.is_of_2005() {
+            return;
         }
         self.sized_token(byte::ENV_CHANGE, |out| match *change {
             EnvChange::Database { new, old } => texts(out, 1, new, old),
@@ -303,10 +317,13 @@ impl TokenWriter {
         self.out.extend_from_slice(&[byte::COL_METADATA, 0xFF, 0xFF]);
         self.columns.clear();
         self.has_substitutes = false;
+        let wide = self.version.is_of_2005();
         for column in columns {
             let sent = self.sent_type(column.ty);
             let page = column.collation.page();
-            let long = column.long.filter(|_| type_info::long(sent).is_some());
+            // Clients from before (max) know such values as text, ntext and image alone.
+            let old: Option<&[String]> = if wide { None } else { Some(&[]) };
+            let long = column.long.or(old).filter(|_| type_info::long(sent).is_some());
             self.has_substitutes |= sent != column.ty || page != CodePage::Cp1252 || long.is_some();
             let fixed = if column.nullable { None } else { type_info::fixed(sent) };
             let fixed_form = fixed.is_some();
@@ -320,12 +337,13 @@ impl TokenWriter {
                 page,
             });
             let user_type = if column.rowversion { USER_TYPE_TIMESTAMP } else { 0 };
-            self.out.extend_from_slice(&user_type.to_le_bytes());
+            let user_type = user_type.to_le_bytes();
+            self.out.extend_from_slice(if wide { &user_type } else { &user_type[..2] });
             self.out.extend_from_slice(&column.flags().to_le_bytes());
             match (fixed, long) {
                 (Some(token), _) => self.out.push(token),
                 (None, Some(table)) => {
-                    type_info::put_long(&mut self.out, sent, column.collation, table);
+                    type_info::put_long(&mut self.out, sent, column.collation, table, wide);
                 }
                 (None, None) => type_info::put_with(&mut self.out, sent, column.collation),
             }
@@ -443,10 +461,10 @@ impl TokenWriter {
             }
             if fixed {
                 encode::fixed(&mut self.out, sent, value)?;
-            } else if self.has_substitutes && declared != sent {
-                encode::value(&mut self.out, sent, &as_text(value, declared, sent)?)?;
             } else if self.has_substitutes && long {
                 encode::long(&mut self.out, sent, page, value)?;
+            } else if self.has_substitutes && declared != sent {
+                encode::value(&mut self.out, sent, &as_text(value, declared, sent)?)?;
             } else if self.has_substitutes && page != CodePage::Cp1252 {
                 encode::paged(&mut self.out, sent, page, value)?;
             } else {
@@ -468,12 +486,13 @@ impl TokenWriter {
     pub fn return_value(&mut self, value: &ReturnValue<'_>) -> Result<(), EncodeError> {
         self.begin_token();
         let at = self.out.len();
-        let sent = self.sent_type(value.ty);
+        let sent = self.sent_output(value.ty);
         self.out.push(byte::RETURN_VALUE);
         self.out.extend_from_slice(&value.ordinal.to_le_bytes());
         put_b_varchar(&mut self.out, value.name);
         self.out.push(if value.function_result { 2 } else { 1 });
-        self.out.extend_from_slice(&[0; 6]);
+        let type_and_flags = if self.version.is_of_2005() { 6 } else { 4 };
+        self.out.extend_from_slice(&[0; 6][..type_and_flags]);
         type_info::put(&mut self.out, sent);
         let result = if sent == value.ty {
             encode::value(&mut self.out, sent, value.value)
@@ -497,7 +516,8 @@ impl TokenWriter {
 
     // ---- inside ----
 
-    /// The type a column is sent as: the date types that TDS 7.2 lacks go as text.
+    /// The type a column is sent as: the date types that TDS 7.2 lacks go as text, and xml and types of the CLR, which
+    /// 7.1 lacks, as their text and their bytes.
     fn sent_type(&self, ty: SqlType) -> SqlType {
         if self.version.has_date_types() {
             return ty;
@@ -507,7 +527,22 @@ impl TokenWriter {
             SqlType::Time(_) => SqlType::NVarChar(Len::N(16)),
             SqlType::DateTime2(_) => SqlType::NVarChar(Len::N(27)),
             SqlType::DateTimeOffset(_) => SqlType::NVarChar(Len::N(34)),
+            SqlType::Xml | SqlType::TypedXml { .. } if !self.version.is_of_2005() => {
+                SqlType::NVarChar(Len::Max)
+            }
+            SqlType::Clr(_) if !self.version.is_of_2005() => SqlType::VarBinary(Len::Max),
             _ => ty,
+        }
+    }
+
+    /// The type an output parameter is sent as: before (max) there was none for what is longer than a row.
+    fn sent_output(&self, ty: SqlType) -> SqlType {
+        match self.sent_type(ty) {
+            sent if self.version.is_of_2005() => sent,
+            SqlType::VarChar(Len::Max) => SqlType::VarChar(Len::N(8000)),
+            SqlType::NVarChar(Len::Max) => SqlType::NVarChar(Len::N(4000)),
+            SqlType::VarBinary(Len::Max) => SqlType::VarBinary(Len::N(8000)),
+            sent => sent,
         }
     }
 
@@ -521,7 +556,7 @@ impl TokenWriter {
         self.out.extend_from_slice(&done.status.0.to_le_bytes());
         self.out.extend_from_slice(&done.command.to_le_bytes());
         let rows = done.rows.to_le_bytes();
-        self.out.extend_from_slice(if self.version.is_spoken() { &rows } else { &rows[..4] });
+        self.out.extend_from_slice(if self.version.is_of_2005() { &rows } else { &rows[..4] });
     }
 
     fn sized_token(&mut self, token: u8, write: impl FnOnce(&mut Vec<u8>)) {

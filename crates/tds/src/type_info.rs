@@ -316,12 +316,14 @@ pub(crate) fn long(ty: SqlType) -> Option<u8> {
     }
 }
 
-/// Appends the TYPE_INFO of such a type, and the name of its table (2.2.7.4): clients expect one part at least.
+/// Appends the TYPE_INFO of such a type, and the name of its table (2.2.7.4): clients expect one part at least. Before TDS
+/// 7.2 the name is one text.
 pub(crate) fn put_long(
     out: &mut Vec<u8>,
     ty: SqlType,
     collation: types::Collation,
     table: &[String],
+    in_parts: bool,
 ) {
     let Some(long) = long(ty) else { return put_with(out, ty, collation) };
     out.push(long);
@@ -329,6 +331,9 @@ pub(crate) fn put_long(
     out.extend_from_slice(&bytes_max.to_le_bytes());
     if long != token::IMAGE {
         out.extend_from_slice(&collation.to_wire());
+    }
+    if !in_parts {
+        return crate::reader::put_us_varchar(out, &table.join("."), 512);
     }
     let parts = table.len().clamp(1, 4);
     out.push(parts as u8);

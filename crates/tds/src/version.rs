@@ -3,8 +3,11 @@
 /// A version of TDS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
-    /// 7.1 and 7.0: short user types, lines and row counts, no `(max)` types. Not spoken: a login is to be refused,
-    /// and only ERROR and DONE, which the refusal is made of, are written in its form.
+    /// SQL Server 7.0. Not spoken: a login is to be refused, and only ERROR and DONE, which the refusal is made of, are
+    /// written in its form.
+    V7_0,
+    /// SQL Server 2000: short user types, lines and row counts, no headers of requests, no `(max)` types, which go out as
+    /// text, ntext and image, nor xml.
     V7_1,
     /// SQL Server 2005. Without DATE, TIME, DATETIME2 and DATETIMEOFFSET, which go out as text.
     V7_2,
@@ -28,7 +31,8 @@ impl Version {
             0x730B_0000..=0x73FF_FFFF => Some(Version::V7_3B),
             0x7300_0000..=0x730A_FFFF => Some(Version::V7_3A),
             0x7200_0000..=0x72FF_FFFF => Some(Version::V7_2),
-            0x7000_0000..=0x71FF_FFFF => Some(Version::V7_1),
+            0x7100_0000..=0x71FF_FFFF => Some(Version::V7_1),
+            0x7000_0000..=0x70FF_FFFF => Some(Version::V7_0),
             _ => None,
         }
     }
@@ -36,6 +40,7 @@ impl Version {
     /// The number as LOGINACK sends it, big-endian.
     pub fn number(self) -> u32 {
         match self {
+            Version::V7_0 => 0x7000_0000,
             Version::V7_1 => 0x7100_0001,
             Version::V7_2 => 0x7209_0002,
             Version::V7_3A => 0x730A_0003,
@@ -47,6 +52,12 @@ impl Version {
 
     /// Whether a client may log in with it.
     pub fn is_spoken(self) -> bool {
+        self >= Version::V7_1
+    }
+
+    /// Requests begin with headers; types may be (max), xml and of the CLR; counts of rows have eight bytes, lines and user
+    /// types four; transactions have descriptors.
+    pub fn is_of_2005(self) -> bool {
         self >= Version::V7_2
     }
 

@@ -439,13 +439,13 @@ fn damaged_answers_are_refused_or_read() {
     assert!(errors > 1000 && fine > 1000, "{errors} {fine}");
 }
 
-/// A client of TDS 7.1 is refused in words that it can read: short lines, short row counts.
+/// A client of TDS 7.0 is refused in words that it can read: short lines, short row counts.
 #[test]
 fn a_client_too_old_reads_why() {
     let mut writer = TokenWriter::new(51);
-    assert_eq!(Version::from_login(0x7100_0001), Some(Version::V7_1));
-    assert!(!Version::V7_1.is_spoken() && Version::V7_2.is_spoken());
-    writer.set_version(Version::V7_1);
+    assert_eq!(Version::from_login(0x7000_0000), Some(Version::V7_0));
+    assert!(!Version::V7_0.is_spoken() && Version::V7_1.is_spoken());
+    writer.set_version(Version::V7_0);
     writer.message(&message(16, "no"));
     writer.finish();
     let wire = writer.take_full_packets();
@@ -453,4 +453,51 @@ fn a_client_too_old_reads_why() {
     let length = u16::from_le_bytes([body[1], body[2]]) as usize;
     assert_eq!(length, 4 + 2 + (2 + 4) + (1 + 2) + (1 + 2) + 2);
     assert_eq!(body[3 + length..], [0xFD, 0, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+/// A client of TDS 7.1 reads short user types, lines and counts, (max) types and xml as the old long ones with their table's
+/// name in one piece, and nothing of transactions; its requests have no headers.
+#[test]
+fn a_client_of_sql_server_2000() {
+    let mut writer = TokenWriter::new(51);
+    assert_eq!(Version::from_login(0x7100_0001), Some(Version::V7_1));
+    writer.set_version(Version::V7_1);
+    writer.env_change(&EnvChange::BeginTransaction(7));
+    let table = ["dbo".to_owned(), "t".to_owned()];
+    writer.columns([
+        Column::new("a", SqlType::VarChar(Len::Max)),
+        Column { long: Some(&table), ..Column::new("b", SqlType::NVarChar(Len::Max)) },
+        Column::new("c", SqlType::Xml),
+    ]);
+    writer.row(&[Value::str("x"), Value::str("y"), Value::str("<z/>")]).unwrap();
+    writer.done(done(DoneKind::Done, DoneStatus::COUNT, 0xC1, 1));
+    writer.finish();
+    let wire = writer.take_full_packets();
+    let body = &wire[HEADER_BYTES..];
+    let column = |token: u8, max: u32, table: &str, name: &str| {
+        let mut out = vec![0, 0];
+        out.extend_from_slice(&Column::new("", SqlType::Xml).flags().to_le_bytes());
+        out.push(token);
+        out.extend_from_slice(&max.to_le_bytes());
+        out.extend_from_slice(&LATIN1.0);
+        out.extend_from_slice(&(table.len() as u16).to_le_bytes());
+        out.extend(table.encode_utf16().flat_map(u16::to_le_bytes));
+        out.push(name.len() as u8);
+        out.extend(name.encode_utf16().flat_map(u16::to_le_bytes));
+        out
+    };
+    let mut expected = vec![0x81, 3, 0];
+    expected.extend(column(0x23, 0x7FFF_FFFF, "", "a"));
+    expected.extend(column(0x63, 0x7FFF_FFFE, "dbo.t", "b"));
+    expected.extend(column(0x63, 0x7FFF_FFFE, "", "c"));
+    expected.push(0xD1);
+    for bytes in [&b"x"[..], b"y\0", b"<\0z\0/\0>\0"] {
+        expected.extend_from_slice(b"\x10dummy textptr\0\0\0dummyTS\0");
+        expected.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+        expected.extend_from_slice(bytes);
+    }
+    expected.extend_from_slice(&[0xFD, 0x10, 0, 0xC1, 0, 1, 0, 0, 0]);
+    assert_eq!(body, expected);
+    let text: Vec<u8> = "SELECT 1".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(crate::request::Batch::decode_of(&text, Version::V7_1).unwrap().text, "SELECT 1");
 }
