@@ -266,12 +266,12 @@ impl Binder<'_> {
                 let found = parts.columns.iter_mut().find(|c| catalog::same_name(&c.name, column));
                 match found {
                     None => {
-                        return Err(self.error(
-                            1911,
-                            format!(
-                                "Column name '{column}' does not exist in the target table or view."
-                            ),
-                        ));
+                        let text = format!(
+                            "Column name '{column}' does not exist in the target table or view."
+                        );
+                        let unmade = "Could not create constraint or index. See previous errors.";
+                        let both = vec![self.error(1911, text), self.error(1750, unmade)];
+                        return Err(BindError::all(both).expect("two of them"));
                     }
                     Some(c) => match c.nullable {
                         Some(true) => {
