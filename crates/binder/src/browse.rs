@@ -9,7 +9,7 @@
 use ir::{BaseColumn, ColId, Expr, ExprKind};
 
 use crate::context::Binder;
-use crate::notes::{Base, Source};
+use crate::notes::{Base, Browsing, Source};
 use crate::select::Item;
 use catalog::TableDef;
 use std::sync::Arc;
@@ -61,7 +61,6 @@ impl Binder<'_> {
                     identity: column.identity,
                     updatable: column.updatable,
                     hidden: true,
-                    long: false,
                 });
             }
         }
@@ -72,9 +71,10 @@ impl Binder<'_> {
     pub(crate) fn base_of(
         &self,
         item: &Item,
-        browse: bool,
+        browsing: Browsing,
         keyed: bool,
     ) -> Option<Arc<BaseColumn>> {
+        let browse = browsing == Browsing::Keys;
         let found = match item.expr.kind {
             ExprKind::Col(id) => {
                 self.bases.iter().find_map(|base| Some((base, base.place_of(id)?)))
@@ -82,14 +82,14 @@ impl Binder<'_> {
             _ => None,
         };
         let Some((base, at)) = found else {
-            let long = item.long;
+            let long = self.long_name(&item.expr).is_some();
             let told = browse || long;
             return told.then(|| Arc::new(BaseColumn { browse, long, ..BaseColumn::default() }));
         };
         let column = &base.table.columns[at];
         let (computed, rowversion) = (column.computed.is_some(), column.rowversion);
         let long = column.is_long();
-        if !browse {
+        if browsing == Browsing::No {
             let told = computed || rowversion || long;
             let table = if long { base.parts() } else { Vec::new() };
             return told.then(|| {

@@ -5,6 +5,7 @@ use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::Binder;
+use crate::notes::Browsing;
 use crate::select::Assigned;
 use semantics::tree::into_of;
 use semantics::{BindError, Result};
@@ -17,9 +18,10 @@ impl Binder<'_> {
         {
             return Ok(StmtKind::SetVars(set));
         }
-        self.browsing = self.settings.browse
+        let browses = self.settings.browse
             && query.for_clause.is_none()
             && matches!(&query.body, ast::QueryBody::Select(select) if select.into.is_none());
+        self.browsing = if browses { Browsing::Keys } else { Browsing::No };
         let (mut bound, assigned) = self.query_with_assignments(query)?;
         if let Some(clause) = &query.for_clause {
             if into_of(&query.body).is_some() {

@@ -128,13 +128,23 @@ impl Binder<'_> {
         Err(self.error(402, text))
     }
 
-    /// The name of the old long type that an expression is of: a column of text, ntext or image as it is, or a CAST as
-    /// one. Its values are those of the (max) type.
+    /// The name of the old long type that an expression is of: a column of text, ntext or image, a CAST as one, and what
+    /// CASE and ISNULL choose of such. Its values are those of the (max) type.
     pub fn long_name(&self, e: &Expr) -> Option<&'static str> {
         let name = long_type(e.ty)?;
+        let of_type = |e: &Expr| self.long_name(e) == Some(name);
         let is_long = match &e.kind {
-            ExprKind::Col(id) => self.column_behind(*id).is_some_and(catalog::ColumnDef::is_long),
+            ExprKind::Col(id) => {
+                self.long_columns.contains(id)
+                    || self.column_behind(*id).is_some_and(catalog::ColumnDef::is_long)
+            }
             ExprKind::Cast { .. } => self.long_casts.contains(e),
+            ExprKind::Case { branches, otherwise } => {
+                branches.iter().any(|(_, then)| of_type(then))
+                    || otherwise.as_deref().is_some_and(of_type)
+            }
+            ExprKind::Func { func: FuncId::ReadText, .. } => true,
+            ExprKind::Func { func: FuncId::IsNull, args } => args.first().is_some_and(of_type),
             _ => false,
         };
         is_long.then_some(name)

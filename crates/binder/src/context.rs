@@ -8,7 +8,7 @@ use ir::*;
 use syntax::ast;
 use types::SqlType;
 
-use crate::notes::{Base, Collated, MAXRECURSION, Moments, Recursion, Sources};
+use crate::notes::{Base, Browsing, Collated, MAXRECURSION, Moments, Recursion, Sources};
 use semantics::names::{Names, is_private};
 use semantics::{BindError, Result};
 
@@ -149,8 +149,8 @@ pub(crate) struct Binder<'a> {
     pub bases: Vec<Base>,
     /// The tables and views that a module's own text reads, where somebody asks for them: see [`crate::shape`].
     pub sources: Option<Sources>,
-    /// The next SELECT is the statement's own, and tells of its tables' keys.
-    pub browsing: bool,
+    /// The next SELECT is the statement's own: what its columns tell of their tables.
+    pub browsing: Browsing,
     pub settings: Settings,
     /// Columns that `*` leaves out.
     pub hidden: std::collections::HashSet<ColId>,
@@ -163,6 +163,8 @@ pub(crate) struct Binder<'a> {
     pub volatile: std::collections::HashMap<ColId, Expr>,
     /// What was bound of CAST AS text, ntext and image.
     pub long_casts: Vec<Expr>,
+    /// Columns of queries that are text, ntext or image, and no table's column as it is.
+    pub long_columns: std::collections::HashSet<ColId>,
     /// In the text of a DEFAULT.
     pub in_default: bool,
     /// Columns of nodes(), which only methods take.
@@ -227,7 +229,7 @@ impl<'a> Binder<'a> {
             base_columns: Vec::new(),
             bases: Vec::new(),
             sources: None,
-            browsing: false,
+            browsing: Browsing::No,
             settings: names.settings(),
             hidden: Default::default(),
             null_columns: Default::default(),
@@ -235,6 +237,7 @@ impl<'a> Binder<'a> {
             gathers: false,
             volatile: Default::default(),
             long_casts: Vec::new(),
+            long_columns: Default::default(),
             in_default: false,
             node_columns: Default::default(),
             moments: None,

@@ -5,6 +5,7 @@ use syntax::ast;
 use types::{Len, SqlType, Value};
 
 use crate::context::*;
+use crate::notes::Browsing;
 use crate::updatable::{LOCATOR, carry, reach};
 use semantics::{BindError, Result};
 
@@ -124,6 +125,9 @@ impl Binder<'_> {
         let typed = matches!(chosen.first(), Some(&"STATIC" | &"KEYSET" | &"DYNAMIC"));
         let scroll = has("SCROLL") || (typed && !has("FORWARD_ONLY"));
         self.check_no_into(&d.query)?;
+        if let ast::QueryBody::Select(_) = &d.query.body {
+            self.browsing = Browsing::Names;
+        }
         let mut query = self.query(&d.query)?;
         let visible = query.output.len();
         let mut read_only = d.read_only

@@ -6,6 +6,7 @@
 mod arguments;
 mod dates;
 mod forms;
+mod text_pointers;
 
 use ir::*;
 use syntax::ast;
@@ -443,11 +444,17 @@ impl Binder<'_> {
                 check(3, 3)?;
                 let arg = next();
                 let arg = if arg.ty.is_binary() { arg } else { self.text(arg)? };
+                // Of an old long type there is no part of more than 8,000 bytes.
+                let longest = match self.long_name(&arg) {
+                    Some("ntext") => Some(4000),
+                    Some(_) => Some(8000),
+                    None => length(arg.ty),
+                };
                 let start = self.coerce(next(), BIGINT, CastMode::Implicit)?;
                 let count = next();
                 no_negative_length(&count, name, line)?;
                 let count = self.coerce(count, BIGINT, CastMode::Implicit)?;
-                let ty = match (length(arg.ty), constant_i64(&count)) {
+                let ty = match (longest, constant_i64(&count)) {
                     (Some(len), Some(count)) => {
                         var_type(arg.ty, Some((count.max(0) as usize).min(len as usize)))
                     }

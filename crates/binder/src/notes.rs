@@ -166,3 +166,14 @@ impl KnownXml {
         Given { typing, root: self.root, context: &self.context }
     }
 }
+
+/// What the columns of a SELECT tell of the tables behind them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Browsing {
+    #[default]
+    No,
+    /// Their names, as a driver's cursor tells them.
+    Names,
+    /// Their names, and the keys, which are added to the result where the list lacks them: browse mode.
+    Keys,
+}

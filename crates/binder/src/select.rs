@@ -9,6 +9,7 @@ use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::grouping::{AggScope, Groups};
+use crate::notes::Browsing;
 use semantics::{BindError, Result};
 
 /// A select list in progress.
@@ -19,8 +20,6 @@ pub(crate) struct Item {
     pub updatable: bool,
     /// Added for browse mode.
     pub hidden: bool,
-    /// CAST AS text, ntext or image.
-    pub long: bool,
 }
 
 /// What a SELECT statement does with its rows.
@@ -213,7 +212,7 @@ impl Binder<'_> {
         query: Option<&ast::Query>,
         mut rel: Rel,
         from_columns: &HashSet<ColId>,
-        browsing: bool,
+        browsing: Browsing,
     ) -> Result<(Query, Assigned)> {
         let mut kept = None;
         if let Some(filter) = &select.filter {
@@ -322,8 +321,8 @@ impl Binder<'_> {
         // The list: a bare column keeps its id, everything else gets one.
         let mut exprs: Vec<(ColId, Expr)> = Vec::with_capacity(items.len());
         let mut output = Vec::with_capacity(items.len());
-        let keyed = browsing && !grouped && !select.distinct;
-        let missing = match keyed {
+        let keyed = browsing != Browsing::No && !grouped && !select.distinct;
+        let missing = match keyed && browsing == Browsing::Keys {
             true => self.missing_keys(&items),
             false => Vec::new(),
         };
@@ -336,6 +335,9 @@ impl Binder<'_> {
             }
             let base = self.base_of(&item, browsing, keyed);
             let id = self.place(&mut exprs, item.expr);
+            if base.as_ref().is_some_and(|base| base.long) {
+                self.long_columns.insert(id);
+            }
             output.push(OutputColumn {
                 base,
                 collation,
@@ -553,7 +555,6 @@ impl Binder<'_> {
                             identity,
                             updatable: false,
                             hidden: false,
-                            long: false,
                         });
                         continue;
                     }
@@ -575,15 +576,7 @@ impl Binder<'_> {
                         }
                         _ => (None, (None, false)),
                     };
-                    let long = matches!(&expr.kind, ast::ExprKind::Cast(cast) if crate::define::is_long_type(&cast.ty));
-                    items.push(Item {
-                        name,
-                        expr: bound,
-                        identity,
-                        updatable,
-                        hidden: false,
-                        long,
-                    });
+                    items.push(Item { name, expr: bound, identity, updatable, hidden: false });
                 }
                 ast::SelectItem::Assign { variable, op, expr } => {
                     assigned.push(self.assignment(variable, *op, expr)?);
@@ -657,7 +650,6 @@ impl Binder<'_> {
                     identity: c.identity.filter(|_| single),
                     updatable: c.updatable,
                     hidden: false,
-                    long: false,
                 });
             }
         }

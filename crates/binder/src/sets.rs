@@ -1,5 +1,7 @@
 //! Table value constructors, and UNION, EXCEPT, INTERSECT.
 
+use std::sync::Arc;
+
 use ir::*;
 use runtime::task::Step;
 use syntax::ast;
@@ -124,7 +126,7 @@ impl Binder<'_> {
             .zip(&right.output)
             .zip(columns.iter().zip(&types))
             .map(|((a, b), (id, ty))| OutputColumn {
-                base: None,
+                base: self.long_of(&[a, b], *id, *ty),
                 collation: types::Collation::default(),
                 name: a.name.clone(),
                 id: *id,
@@ -144,6 +146,21 @@ impl Binder<'_> {
             step: Step::default(),
         };
         Ok(Query { rel, output, maxdop: 0, hints: Default::default() })
+    }
+
+    /// What is told of a column that is put together of others: it is text, ntext or image where one of them is, and
+    /// keeps its type.
+    fn long_of(
+        &mut self,
+        from: &[&OutputColumn],
+        id: ColId,
+        ty: SqlType,
+    ) -> Option<Arc<BaseColumn>> {
+        let long = from.iter().any(|column| column.is_long() && column.ty == ty);
+        long.then(|| {
+            self.long_columns.insert(id);
+            Arc::new(BaseColumn { long, ..BaseColumn::default() })
+        })
     }
 
     /// Brings the output of a query to the given types; the ids that carry it.

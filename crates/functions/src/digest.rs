@@ -37,6 +37,16 @@ pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, Fu
             let number = |i: usize| v[i].as_i64().unwrap_or(0);
             Ok(hexadecimal(number(0) == 1, &bytes(1), number(2), number(3)))
         }
+        FuncId::TextPointer => {
+            // What the row is known by, each part with its length.
+            let mut known = Vec::new();
+            for i in 0..v.len() {
+                let part = bytes(i);
+                known.extend_from_slice(&(part.len() as u32).to_le_bytes());
+                known.extend_from_slice(&part);
+            }
+            hash("MD5", &known)
+        }
         FuncId::HashBytes => hash(v[0].as_str().unwrap_or(""), &bytes(1)),
         FuncId::Compress => {
             let mut gzip =

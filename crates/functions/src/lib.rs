@@ -16,6 +16,7 @@ mod json;
 mod number;
 mod parse;
 mod text;
+mod text_pointer;
 mod time;
 mod zones;
 
@@ -66,9 +67,8 @@ pub fn call(
         | CurrentTimezoneId => calendar::call(func, v, args, ty, statement),
         FuncId::Clr(method) => clr::call(method, v),
         LeftShift | RightShift | BitCount | GetBit | SetBit => bits::call(func, v, args, ty),
-        Checksum | BinaryChecksum | HashBytes | BinaryText | Compress | Decompress => {
-            digest::call(func, v, args)
-        }
+        Checksum | BinaryChecksum | HashBytes | BinaryText | TextPointer | Compress
+        | Decompress => digest::call(func, v, args),
         IsJson | JsonValue | JsonQuery | JsonModify | JsonPathExists | JsonObject | JsonArray
         | AsJson | StringEscape => json::call(func, v, args, ty),
         Format | Parse | TryParse => parse::call(func, v, args, ty, statement),
@@ -99,6 +99,8 @@ pub fn call(
         | Reverse | Replace | Replicate | Space | Str | CharIndex | PatIndex | Stuff | Char
         | WriteInto | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName | Soundex
         | Difference | Translate | ParseName => text::call(func, v, args, ty),
+        CheckPointer => text_pointer::checked(v, v[2].as_str().unwrap_or("")),
+        ReadText => text_pointer::read(v),
         FuncId::Mask(function) => {
             let next = runtime::random::next_u64;
             Ok(types::mask::masked(function, &v[0], &v[1..], ty, next))

@@ -243,6 +243,13 @@ pub enum FuncId {
     /// (large text or binary, the same, bigint offset, bigint length, nvarchar name) -> the first's type: column.WRITE.
     /// Errors 5302, 7116, 7135
     WriteInto,
+    /// (int table, int column, varbinary key ...) -> varbinary(16): a text pointer
+    TextPointer,
+    /// (varbinary pointer, varbinary of a row, nvarchar statement) -> varbinary(16): the pointer. Errors 7123, 7133
+    CheckPointer,
+    /// (varbinary pointer, large text or binary, bigint offset, bigint size) -> the second's type: READTEXT. Errors 7123,
+    /// 7124, 7133
+    ReadText,
     /// (int) -> char(1)
     Char,
     /// (int) -> nchar(1)

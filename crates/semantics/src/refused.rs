@@ -38,9 +38,6 @@ const REFUSED: &[&str] = &[
     "GET_FILESTREAM_TRANSACTION_CONTEXT",
     "TERTIARY_WEIGHTS",
     "GETANSINULL",
-    // text and image.
-    "TEXTPTR",
-    "TEXTVALID",
     // Graphs.
     "EDGE_ID_FROM_PARTS",
     "GRAPH_ID_FROM_EDGE_ID",

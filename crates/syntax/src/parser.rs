@@ -46,6 +46,7 @@ mod spatial;
 mod statement;
 mod statistics;
 mod temporal;
+mod text_pointer;
 mod tracking;
 mod unsupported;
 mod xml;

@@ -74,7 +74,7 @@ impl Binder<'_> {
                 }
                 call(FuncId::IsJson, args, INT)
             }
-            _ => return Ok(None),
+            _ => return self.text_pointer_call(f, name, line),
         }))
     }
 

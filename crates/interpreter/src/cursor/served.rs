@@ -21,6 +21,7 @@ use executor::{ColumnMeta, Command, Done, SqlError, column_meta};
 use ir::CursorKind;
 use session_state::Halt;
 use std::ops::Range;
+use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::{QueryBody, StatementKind};
 use types::{SqlType, Value};
@@ -347,6 +348,11 @@ impl Vm<'_> {
     pub(super) fn served_columns(&self, id: u32) -> Vec<ColumnMeta> {
         let Some(cursor) = self.programs.cursors.all.get(&id) else { return Vec::new() };
         let mut columns = column_meta(&cursor.def.query.output[..cursor.def.visible]);
+        // A cursor tells of the tables that its rows can be changed in, as browse mode does.
+        for column in columns.iter_mut().filter(|_| !cursor.def.read_only) {
+            let base = column.base.get_or_insert_with(Default::default);
+            Arc::make_mut(base).browse = true;
+        }
         columns
             .push(ColumnMeta { hidden: true, ..ColumnMeta::new("ROWSTAT", SqlType::Int, false) });
         columns

@@ -94,7 +94,8 @@ impl FuncId {
             Stuff | Char | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName => PURE,
             Soundex | Translate | IsNull | VariantProperty | ParseName => PURE,
             // Its errors name the statement's column.
-            WriteInto => OF_SESSION,
+            WriteInto | CheckPointer | ReadText => OF_SESSION,
+            TextPointer => PURE,
             // The message of a number is looked up.
             FormatMessage => OF_SESSION,
 

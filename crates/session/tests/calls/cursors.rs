@@ -194,3 +194,30 @@ fn texts_kept_and_texts_that_are_no_cursor() {
         assert!(fetch(s, NEXT, 0, 1).contains("Msg 16909"));
     });
 }
+
+/// JDBC takes a column for writable whose table and name a cursor tells; one that is read only tells none, nor does FETCH.
+#[test]
+fn a_cursor_tells_the_tables_behind_its_columns() {
+    with_session(|s, _| {
+        fill(s);
+        let mut told = |concurrency: i32| {
+            let mut said = Said::default();
+            let params = vec![
+                null_int().output(),
+                text("SELECT v AS w, id, id + 1 AS n FROM k"),
+                out(KEYSET),
+                out(concurrency),
+                out(0),
+            ];
+            let rpc = Rpc { procedure: id(2), params, recompile: false };
+            assert!(s.call(&rpc, &mut said).is_ok(), "{}", said.text);
+            said.bases
+        };
+        assert_eq!(told(OPTIMISTIC), ["dbo.k v", "dbo.k id key", " "]);
+        assert_eq!(told(READ_ONLY), [""; 0]);
+        let mut said = Said::default();
+        let fetch = "DECLARE c CURSOR FOR SELECT v FROM k OPEN c FETCH c";
+        assert!(s.execute(fetch, &mut said).is_ok(), "{}", said.text);
+        assert_eq!(said.bases, [""; 0]);
+    });
+}

@@ -23,12 +23,21 @@ struct Said {
     text: String,
     types: Vec<SqlType>,
     updatable: Vec<bool>,
+    /// The table and the column behind each column, where a client is told them.
+    bases: Vec<String>,
 }
 
 impl ResultSink for Said {
     fn columns(&mut self, columns: &[ColumnMeta]) {
         self.types = columns.iter().map(|c| c.ty).collect();
         self.updatable = columns.iter().map(|c| c.updatable).collect();
+        let told = columns.iter().filter_map(|c| c.base.as_ref()).filter(|base| base.browse);
+        self.bases = told
+            .map(|base| {
+                let key = if base.key { " key" } else { "" };
+                format!("{} {}{key}", base.table.join("."), base.column)
+            })
+            .collect();
         let names: Vec<&str> = columns.iter().map(|c| &*c.name).collect();
         let _ = writeln!(self.text, "| {}", names.join(" | "));
     }

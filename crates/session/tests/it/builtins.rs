@@ -483,8 +483,17 @@ const LIST: &[Row] = &[
     ),
     (
         "text and image",
-        Refused,
-        &[("TEXTPTR", "TEXTPTR('a')"), ("TEXTVALID", "TEXTVALID('a.b', 0x00)")],
+        Runs,
+        &[
+            (
+                "TEXTPTR",
+                "CREATE TABLE of_text (id int PRIMARY KEY, t text) SELECT TEXTPTR(t) FROM of_text",
+            ),
+            (
+                "TEXTVALID",
+                "CREATE TABLE of_texts (id int PRIMARY KEY, t text) SELECT TEXTVALID('of_texts.t', 0x00)",
+            ),
+        ],
     ),
     (
         "trigger",

@@ -56,7 +56,7 @@ impl Parser<'_> {
         Ok(Statement { kind, span })
     }
 
-    fn statement_kind(&mut self) -> ParseResult<StatementKind> {
+    pub(super) fn statement_kind(&mut self) -> ParseResult<StatementKind> {
         let TokenKind::Key(kw) = self.kind() else { return self.word_statement() };
         match kw {
             Kw::Select => self.select_statement(),

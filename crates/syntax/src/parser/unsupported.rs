@@ -10,17 +10,15 @@ impl Parser<'_> {
     /// A statement that begins with `kw`, which no other function knows.
     pub(super) fn unsupported_statement(&mut self, kw: Kw) -> ParseResult<StatementKind> {
         match kw {
-            Kw::Shutdown => return self.shutdown(),
-            Kw::SetUser => return self.set_user(),
-            Kw::Lineno => return self.line_number(),
-            _ => {}
+            Kw::Shutdown => self.shutdown(),
+            Kw::SetUser => self.set_user(),
+            Kw::Lineno => self.line_number(),
+            Kw::ReadText => self.read_text(),
+            Kw::WriteText => self.write_text(),
+            Kw::UpdateText => self.update_text(),
+            // DUMP and LOAD went with SQL Server 2008.
+            _ => Err(self.unexpected()),
         }
-        // DUMP and LOAD went with SQL Server 2008.
-        if !matches!(kw, Kw::ReadText | Kw::WriteText | Kw::UpdateText) {
-            return Err(self.unexpected());
-        }
-        let what = self.any_word()?;
-        self.skip_statement(&what)
     }
 
     /// CREATE, ALTER or DROP (`verb`) of something that is not kept here.
