@@ -105,8 +105,7 @@ impl Typing for Schema {
 impl Schema {
     /// The name of XML Schema's own type that one is derived from.
     fn builtin_name(&self, mut ty: TypeId) -> String {
-        loop {
-            let Type::Simple(simple) = self.ty(ty) else { break };
+        while let Type::Simple(simple) = self.ty(ty) {
             if let Some(name) = simple.name.as_ref().filter(|name| *name.uri == *XSD) {
                 return format!("xs:{}", name.local);
             }
