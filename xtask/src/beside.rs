@@ -12,6 +12,9 @@ use std::time::Instant;
 
 const DONE: &str = "--end--";
 
+/// Where PostgreSQL listens.
+const PORT: u16 = 55_499;
+
 /// An engine's dialect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dialect {
@@ -29,6 +32,8 @@ pub struct Engine {
     output: BufReader<ChildStdout>,
     /// Its server, if it has one.
     server: Option<Server>,
+    /// More sessions of that server, beside the one of `child`.
+    crew: Vec<Engine>,
 }
 
 impl Engine {
@@ -49,13 +54,72 @@ impl Engine {
             input,
             output: BufReader::new(output),
             server: None,
+            crew: Vec::new(),
         })
     }
 
     /// Runs a statement: its rows, and the seconds it took.
     pub fn run(&mut self, sql: &str) -> Result<(String, f64), Failure> {
-        let failed = |what: &str| Failure(format!("{}: {what}: {sql}", self.name));
         let begun = Instant::now();
+        self.send(sql)?;
+        let rows = self.answer(sql)?;
+        Ok((rows, begun.elapsed().as_secs_f64()))
+    }
+
+    /// Runs a statement on so many sessions at once, each of which reads its number for `{session}`: the seconds until all
+    /// are done. Not for DuckDB.
+    pub fn run_on(&mut self, sessions: u32, sql: &str) -> Result<f64, Failure> {
+        if self.dialect == Dialect::Tsql {
+            return self.run(&format!("\\{sessions} {sql}")).map(|(_, seconds)| seconds);
+        }
+        while (self.crew.len() as u32) + 1 < sessions {
+            self.crew.push(Engine::psql(&self.name)?);
+        }
+        let numbered = |n: usize| sql.replace("{session}", &n.to_string());
+        let begun = Instant::now();
+        self.send(&numbered(0))?;
+        let crew = &mut self.crew[..sessions as usize - 1];
+        for (n, member) in crew.iter_mut().enumerate() {
+            member.send(&numbered(n + 1))?;
+        }
+        self.answer(sql)?;
+        let crew = &mut self.crew[..sessions as usize - 1];
+        crew.iter_mut().try_for_each(|member| member.answer(sql).map(drop))?;
+        Ok(begun.elapsed().as_secs_f64())
+    }
+
+    /// CPU time so far of the processes that do the work, user's and system's, in seconds.
+    pub fn cpu(&self) -> Result<f64, Failure> {
+        const TICKS_PER_S: f64 = 100.0;
+        let first = match &self.server {
+            Some(server) => server.pid()?,
+            None => self.child.id(),
+        };
+        // The name, in brackets, may have blanks; behind it: state, parent, ..., user and system time as the 12th and 13th.
+        let stat = |text: String| -> Option<(u32, f64)> {
+            let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();
+            Some((
+                fields.get(1)?.parse().ok()?,
+                fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?,
+            ))
+        };
+        let all = std::fs::read_dir("/proc").map_err(|e| Failure(format!("/proc: {e}")))?;
+        let mut ticks = 0.0;
+        for entry in all.flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok())
+            else {
+                continue;
+            };
+            let text = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            let Some((parent, own)) = stat(text) else { continue };
+            if pid == first || parent == first {
+                ticks += own;
+            }
+        }
+        Ok(ticks / TICKS_PER_S)
+    }
+
+    fn send(&mut self, sql: &str) -> Result<(), Failure> {
         let end = match self.dialect {
             Dialect::Tsql => "",
             Dialect::Postgres => ";\n\\echo --end--",
@@ -63,7 +127,12 @@ impl Engine {
         };
         writeln!(self.input, "{sql}{end}")
             .and_then(|()| self.input.flush())
-            .map_err(|error| failed(&error.to_string()))?;
+            .map_err(|error| Failure(format!("{}: {error}: {sql}", self.name)))
+    }
+
+    /// The rows of what was sent.
+    fn answer(&mut self, sql: &str) -> Result<String, Failure> {
+        let failed = |what: &str| Failure(format!("{}: {what}: {sql}", self.name));
         let mut rows = String::new();
         loop {
             let mut line = String::new();
@@ -80,7 +149,26 @@ impl Engine {
             }
             rows.push_str(&line);
         }
-        Ok((rows.trim_matches('\n').to_owned(), begun.elapsed().as_secs_f64()))
+        Ok(rows.trim_matches('\n').to_owned())
+    }
+
+    /// A session of the PostgreSQL that [`Server::start`] has started.
+    fn psql(name: &str) -> Result<Engine, Failure> {
+        let mut command = Command::new("psql");
+        command.args([
+            "-qAtX",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-F",
+            "\t",
+            "-h",
+            "127.0.0.1",
+            "-U",
+            "postgres",
+            "-p",
+        ]);
+        command.arg(PORT.to_string()).arg("postgres");
+        Engine::start(name, Dialect::Postgres, command)
     }
 
     /// Readies it for so many processors.
@@ -95,6 +183,7 @@ impl Engine {
     }
 
     pub fn stop(self) {
+        self.crew.into_iter().for_each(Engine::stop);
         drop(self.input);
         let mut child = self.child;
         let _ = child.wait();
@@ -122,7 +211,7 @@ impl Server {
         Command::new(program)
     }
 
-    fn start(folder: &Path, port: u16) -> Result<Server, Failure> {
+    fn start(folder: &Path) -> Result<Server, Failure> {
         let missing = |what: String| Failure(format!("postgres: {what}"));
         let output = Command::new("pg_config").arg("--bindir").output();
         let bin = match output {
@@ -152,15 +241,24 @@ impl Server {
             .arg(&cluster);
         run(init)?;
         let settings = format!(
-            "-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c shared_buffers=4GB -c work_mem=1GB \
+            "-p {PORT} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c shared_buffers=4GB -c work_mem=1GB \
              -c maintenance_work_mem=1GB -c effective_cache_size=12GB -c random_page_cost=1.1 -c jit=on -c \
-             max_parallel_workers_per_gather=0 -c hash_mem_multiplier=2 -c max_wal_size=8GB"
+             max_parallel_workers_per_gather=0 -c hash_mem_multiplier=2 -c max_wal_size=8GB -c \
+             synchronous_commit=off -c wal_level=minimal -c max_wal_senders=0 -c wal_buffers=64MB -c checkpoint_timeout=1h"
         );
         let mut start = Server::command(&bin.join("pg_ctl"));
         start.arg("-D").arg(&cluster).args(["-w", "-l"]).arg(folder.join("log"));
         start.args(["-o", &settings, "start"]);
         run(start)?;
         Ok(Server { bin, folder: cluster })
+    }
+
+    fn pid(&self) -> Result<u32, Failure> {
+        let path = self.folder.join("postmaster.pid");
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| Failure(format!("{}: {e}", path.display())))?;
+        let first = text.lines().next().and_then(|line| line.parse().ok());
+        first.ok_or_else(|| Failure(format!("{}: no number", path.display())))
     }
 
     fn stop(self) {
@@ -212,12 +310,8 @@ pub fn engines(setup: &Setup<'_>) -> Result<Vec<Engine>, Failure> {
     for name in setup.beside {
         match name.as_str() {
             "postgres" => {
-                const PORT: u16 = 55_499;
-                let server = Server::start(setup.folder, PORT)?;
-                let mut command = Command::new("psql");
-                command.args(["-qAtX", "-F", "\t", "-h", "127.0.0.1", "-U", "postgres", "-p"]);
-                command.arg(PORT.to_string()).arg("postgres");
-                let mut engine = Engine::start("postgres", Dialect::Postgres, command)?;
+                let server = Server::start(setup.folder)?;
+                let mut engine = Engine::psql("postgres")?;
                 engine.server = Some(server);
                 all.push(engine);
             }
