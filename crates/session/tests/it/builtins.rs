@@ -513,7 +513,9 @@ fn answers(session: &mut Session) -> (Vec<(&'static str, &'static str, bool)>, S
         for (name, call) in *calls {
             let batch = match *call {
                 "" => format!("SELECT {name}"),
-                call if call.starts_with("SELECT ") => call.to_string(),
+                call if call.starts_with("SELECT ") || call.starts_with("CREATE ") => {
+                    call.to_string()
+                }
                 call => format!("SELECT {call}"),
             };
             let mut said = Collected::default();
