@@ -85,12 +85,20 @@ impl Binder<'_> {
         else {
             return Err(BindError::unsupported("TEXTVALID of a name that is no constant", line));
         };
-        let (table, column) = place.rsplit_once('.').unwrap_or(("", place));
-        let text =
-            format!("CASE WHEN 0x IN (SELECT TEXTPTR({column}) FROM {table}) THEN 1 ELSE 0 END");
+        let unknown = || self.error(207, format!("Invalid column name '{place}'."));
+        let named = syntax::parse_expression(place, &syntax::LexOptions::default());
+        let ast::ExprKind::Column(named) = named.map_err(|_| unknown())?.kind else {
+            return Err(unknown());
+        };
+        let quoted = |part: &ast::Ident| format!("[{}]", part.value.replace(']', "]]"));
+        let table: Vec<String> = named.qualifier.iter().map(quoted).collect();
+        let text = format!(
+            "CASE WHEN 0x IN (SELECT TEXTPTR({}) FROM {}) THEN 1 ELSE 0 END",
+            quoted(&named.name),
+            table.join(".")
+        );
         let parsed = syntax::parse_expression(&text, &syntax::LexOptions::default());
-        let mut parsed =
-            parsed.map_err(|_| self.error(207, format!("Invalid column name '{place}'.")))?;
+        let mut parsed = parsed.map_err(|_| unknown())?;
         if let ast::ExprKind::Case { branches, .. } = &mut parsed.kind
             && let Some(branch) = branches.first_mut()
             && let ast::ExprKind::InSubquery { expr, .. } = &mut branch.when.kind
