@@ -422,7 +422,7 @@ impl fmt::Display for CatalogError {
                 write!(f, "Constraint '{name}' does not exist.")
             }
             CatalogError::NotSupported { what } => {
-                write!(f, "Statement '{what}' is not supported in this version of Millrace.")
+                write!(f, "Statement '{what}' is not supported in this version of SQL Server.")
             }
             CatalogError::Refused { text, .. } => f.write_str(text),
             CatalogError::Engine(e) => e.fmt(f),

@@ -60,7 +60,7 @@ pub enum EngineError {
     CannotOpen { path: String, what: String },
     /// 5120: another process has the database open.
     InUse { path: String },
-    /// 1802: files exist already.
+    /// 5170: files exist already.
     Exists { path: String },
     /// 3998: the transaction can only be rolled back.
     Doomed,
@@ -103,7 +103,7 @@ impl EngineError {
             EngineError::NoMemory => 802,
             EngineError::RowTooLarge { .. } => 511,
             EngineError::CannotOpen { .. } | EngineError::InUse { .. } => 5120,
-            EngineError::Exists { .. } => 1802,
+            EngineError::Exists { .. } => 5170,
             EngineError::Doomed => 3998,
             EngineError::NoTransaction => 3902,
             EngineError::NoSuchTree => 208,

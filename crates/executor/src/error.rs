@@ -151,6 +151,19 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
             error.stale = true;
             error
         }
+        EngineError::CannotOpen { path, what } => SqlError::new(5120, 16, cannot_open(path, what)),
+        EngineError::InUse { path } => {
+            let what = "The process cannot access the file because it is being used by another process. (os error 32)";
+            SqlError::new(5120, 16, cannot_open(path, what))
+        }
+        EngineError::Exists { path } => SqlError::new(
+            5170,
+            16,
+            format!(
+                "Cannot create file '{path}' because it already exists. Change the file path or the file name, and retry \
+                 the operation."
+            ),
+        ),
         EngineError::Doomed => doomed(),
         EngineError::Io { .. }
         | EngineError::LogUnavailable { .. }
@@ -159,6 +172,19 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
             SqlError::new(802, 17, "There is insufficient memory available in the buffer pool.")
         }
         _ => SqlError::new(error.number(), 16, error.to_string()),
+    }
+}
+
+/// The text of 5120. `what` ends as Rust tells an error of the operating system, where it is one: ` (os error 2)`.
+fn cannot_open(path: &str, what: &str) -> String {
+    let system = what
+        .rsplit_once(" (os error ")
+        .and_then(|(what, rest)| Some((what, rest.strip_suffix(')')?)));
+    match system {
+        Some((what, number)) => format!(
+            "Unable to open the physical file \"{path}\". Operating system error {number}: \"{number}({what})\"."
+        ),
+        None => format!("Unable to open the physical file \"{path}\". {what}"),
     }
 }
 
@@ -264,8 +290,27 @@ pub fn doomed() -> SqlError {
     )
 }
 
+/// The engine's error where nobody knows of which table or database: what tells of none is told as ever.
+pub fn from_engine_alone(error: EngineError) -> SqlError {
+    match error {
+        EngineError::Deadlock
+        | EngineError::LockTimeout
+        | EngineError::Cancelled
+        | EngineError::Doomed
+        | EngineError::NoMemory
+        | EngineError::QuotaUsedUp { .. }
+        | EngineError::CannotOpen { .. }
+        | EngineError::InUse { .. }
+        | EngineError::Exists { .. } => from_engine(error, None, ""),
+        error => SqlError::new(error.number(), 16, error.to_string()),
+    }
+}
+
 /// A catalog's error as the client sees it.
 pub fn from_catalog(error: CatalogError) -> SqlError {
+    if let CatalogError::Engine(error) = error {
+        return from_engine_alone(error);
+    }
     let state = match error {
         CatalogError::AlreadyExists { wanted, .. } => match wanted {
             Wanted::Table => 6,

@@ -47,7 +47,8 @@ pub use cx::{
     no_memory, row_bytes,
 };
 pub use error::{
-    doomed, duplicate_key, engine_error, from_catalog, from_engine, key_text, private_error,
+    doomed, duplicate_key, engine_error, from_catalog, from_engine, from_engine_alone, key_text,
+    private_error,
 };
 pub use eval::{
     assign, error_of_store, eval, forgiven_by, holds, identity_value, qualified, satisfies, test,

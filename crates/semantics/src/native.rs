@@ -116,8 +116,8 @@ fn atomic(options: &ast::AtomicOptions, line: u32) -> Result<Atomic> {
         None => None,
         Some(day @ 1..=7) => Some(day as u8),
         Some(other) => {
-            let text = format!("The SET DATEFIRST option value {other} is not valid.");
-            return Err(BindError::new(2744, 16, line, text));
+            let text = format!("SET DATEFIRST {other} is out of range.");
+            return Err(BindError::new(2742, 16, line, text));
         }
     };
     let delayed = options.delayed_durability;

@@ -9,7 +9,7 @@ pub(crate) fn catalog_error(error: CatalogError) -> SqlError {
 }
 
 pub(crate) fn engine_error(error: EngineError) -> SqlError {
-    SqlError::new(error.number(), 16, error.to_string())
+    executor::from_engine_alone(error)
 }
 
 /// 5011.

@@ -181,7 +181,10 @@ impl Commands<'_> {
                 return Err(SqlError::new(1911, 16, text));
             };
             if ordinals.contains(&ordinal) {
-                let text = format!("Duplicate column specified as '{}'.", column.value);
+                let text = format!(
+                    "Cannot use duplicate column names in statistics. Column name '{}' listed more than once.",
+                    column.value
+                );
                 return Err(SqlError::new(1909, 16, text));
             }
             ordinals.push(ordinal);

@@ -15,3 +15,4 @@ mod plans_agree;
 mod space;
 mod spill;
 mod system_views;
+mod told_messages;
