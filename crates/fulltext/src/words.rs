@@ -1,7 +1,8 @@
 //! Texts broken into words.
 //!
-//! A word is a run of letters, digits and marks; a hyphen or underscore parts two. An apostrophe between letters and a point or comma between digits belong
-//! to it, as Unicode's rules for words have it (UAX 29); what else stands between words parts them and counts for nothing.
+//! A word is a run of letters, digits and marks; a hyphen or underscore parts two. An apostrophe between letters and a point
+//! or comma between digits belong to it, as Unicode's rules for words have it (UAX 29); what else stands between words parts
+//! them and counts for nothing.
 //! Ideographs and hiragana are words of one character. Words are in small letters, and without accents where these do
 //! not count.
 
@@ -20,7 +21,7 @@ impl<'t> Words<'t> {
         Words { text, at: 0, accents }
     }
 
-    /// The next one, written into `word`; false at the end. `gap` is called for each piece that is passed over.
+    /// The next one, written into `word`; false at the end.
     pub fn next(&mut self, word: &mut String) -> bool {
         word.clear();
         let mut length = 0;

@@ -1,6 +1,7 @@
 //! Full-text catalogs and indexes: CREATE, ALTER, DROP.
 //!
-//! They are kept as definitions. CONTAINS and its like read the rows themselves, so populations have nothing to do. Sources: SQL documentation of the six statements; numbers and texts are those of sys.messages.
+//! They are kept as definitions. CONTAINS and its like read the rows themselves, so populations have nothing to do. Sources: SQL
+//! documentation of the six statements; numbers and texts are those of sys.messages.
 
 use crate::Commands;
 use catalog::{
