@@ -269,9 +269,7 @@ impl Binder<'_> {
                         let text = format!(
                             "Column name '{column}' does not exist in the target table or view."
                         );
-                        let unmade = "Could not create constraint or index. See previous errors.";
-                        let both = vec![self.error(1911, text), self.error(1750, unmade)];
-                        return Err(BindError::all(both).expect("two of them"));
+                        return Err(self.error(1911, text).not_made());
                     }
                     Some(c) => match c.nullable {
                         Some(true) => {

@@ -6,6 +6,7 @@
 use executor::{About, Command, Cx, Done, ResultSink, SqlError, SqlMessage};
 use ir::Expr;
 use planner::ExprPlan;
+use semantics::NOT_MADE;
 use session_state::{
     Caller, Halted, Host, Machine, OpenDatabase, SessionEnvironment, SessionState, StatementTxn,
 };
@@ -270,5 +271,3 @@ fn follower(error: &SqlError) -> Option<(i32, u8, &'static str)> {
         _ => None,
     }
 }
-
-const NOT_MADE: &str = "Could not create constraint or index. See previous errors.";

@@ -40,6 +40,9 @@ impl std::ops::DerefMut for BindError {
     }
 }
 
+/// The text of 1750, which follows what kept a constraint or an index from being made.
+pub const NOT_MADE: &str = "Could not create constraint or index. See previous errors.";
+
 impl BindError {
     /// 8631: what is to be done is nested deeper than a session's stack may go.
     pub fn stack_limit(line: u32) -> BindError {
@@ -81,6 +84,14 @@ impl BindError {
         ahead.append(&mut last.ahead);
         last.ahead = ahead;
         Some(last)
+    }
+
+    /// The same, with 1750 behind it: the constraint that it is about was not made.
+    pub fn not_made(mut self) -> BindError {
+        let mut last = BindError::new(1750, 16, self.line, NOT_MADE);
+        last.ahead = std::mem::take(&mut self.ahead);
+        last.ahead.push(self);
+        last
     }
 
     /// The same in another state.

@@ -33,4 +33,4 @@ pub mod type_names;
 pub mod xml_index;
 pub mod xml_names;
 
-pub use error::{BindError, Result};
+pub use error::{BindError, NOT_MADE, Result};
