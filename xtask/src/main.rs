@@ -400,8 +400,9 @@ fn test(quick: bool, build: Build) -> Result<(), Failure> {
     // The documentation has no examples that run: to look for them takes a second a crate.
     let tests = ["test", "--workspace", "--quiet", "--lib", "--bins", "--tests"];
     cargo("unit and golden tests", &tests).run()?;
-    loom()?;
-    if !quick {
+    if quick {
+        loom()?;
+    } else {
         crash(build, 5_000, 1)?;
         bitflip(build, 2_000, 1)?;
         worlds(build, &["--seeds".to_owned(), "0..40".to_owned()])?;
@@ -412,7 +413,7 @@ fn test(quick: bool, build: Build) -> Result<(), Failure> {
         // An emulated machine is one thread that mostly waits for its disk.
         side_by_side(
             || faults::guest(build, 40, 0, None).and_then(|()| faults::guest_of_nodes(build, 2)),
-            || histories(20_000, 1),
+            || histories(20_000, 1).and_then(|()| loom()),
         )?;
         // The drivers wait for what they install, and for each other.
         side_by_side(
