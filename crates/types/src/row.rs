@@ -18,6 +18,10 @@
 //! A row that does not hold what its header says is a broken invariant (pages carry checksums):
 //! reading it panics at the bounds check.
 
+mod project;
+
+pub use project::Projection;
+
 use crate::collation::units;
 use crate::collation::{CodePage, Rule, from_cp1252, to_cp1252};
 use crate::decimal::POW10;

@@ -2,6 +2,7 @@
 
 use super::{VARCHAR, ty};
 use crate::collation::Rule;
+use crate::row::Projection;
 use crate::{ArithOp, Decimal, KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
 use crate::{compare, convert, datetime};
 
@@ -241,6 +242,55 @@ fn rows_read_back() {
             assert_eq!(row, expected.as_slice(), "patch of {}", ALL[i]);
         } else {
             assert_eq!(layout.fixed_offset(i), None);
+        }
+    }
+}
+
+/// Any columns of a row, in any order, behind a first one that is given apart; and the keys of each.
+#[test]
+fn projected_rows_and_keys_are_those_of_the_values() {
+    let mut n = Numbers(4711);
+    let types: Vec<SqlType> = ALL.iter().map(|name| ty(name)).collect();
+    let column = |ty: &SqlType, nullable| RowColumn { ty: *ty, nullable, rule: Rule::CiAs };
+    for round in 0..300 {
+        let columns: Vec<RowColumn> = types.iter().map(|ty| column(ty, n.below(2) == 0)).collect();
+        let layout = RowLayout::new(&columns);
+        let value = |c: &RowColumn, n: &mut Numbers| match c.nullable && n.below(3) == 0 {
+            true => Value::Null,
+            false => some_value(c.ty, n),
+        };
+        let values: Vec<Value> = columns.iter().map(|c| value(c, &mut n)).collect();
+        let mut row = Vec::new();
+        layout.encode(&values, &mut row).expect("fits");
+        // Runs of neighbours among them, too.
+        let mut chosen: Vec<usize> = Vec::new();
+        while chosen.len() < round % 12 {
+            let next = match chosen.last() {
+                Some(last) if n.below(2) == 0 => last + 1,
+                _ => n.below(types.len() as u64) as usize,
+            };
+            if next < types.len() && !chosen.contains(&next) {
+                chosen.push(next);
+            }
+        }
+        let first = RowColumn { nullable: false, ..column(&ty("varbinary(900)"), false) };
+        let made = std::iter::once(first).chain(chosen.iter().map(|i| columns[*i]));
+        let made = RowLayout::new(&made.collect::<Vec<_>>());
+        let name: Vec<u8> = (0..n.below(30)).map(|_| n.next() as u8).collect();
+        let mut all = vec![Value::binary(&name)];
+        all.extend(chosen.iter().map(|i| values[*i].clone()));
+        let mut expected = vec![0xEE; round % 5];
+        let mut projected = expected.clone();
+        made.encode(&all, &mut expected).expect("fits");
+        Projection::new(&layout, &chosen, &made).project(&layout, &row, &name, &mut projected);
+        assert_eq!(projected, expected, "columns {chosen:?}");
+        for (i, c) in columns.iter().enumerate() {
+            let desc = n.below(2) == 0;
+            let part = KeyPart { ty: c.ty, nullable: c.nullable, desc, rule: c.rule };
+            let (mut from_value, mut from_row) = (vec![0xEE], vec![0xEE]);
+            crate::key::encode_part(&part, &values[i], &mut from_value);
+            layout.key_part(&row, i, &part, &mut from_row);
+            assert_eq!(from_row, from_value, "{} {:?}", ALL[i], values[i]);
         }
     }
 }
