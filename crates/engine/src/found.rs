@@ -7,6 +7,10 @@
 //! (an unfinished writer, a lock, a full leaf) is an answer, upon which the caller goes the way with a lock:
 //! [`Txn::lock_found`], and then the same.
 //!
+//! A statement that is a transaction of its own, but has more to write than the row (its entries in indexes), may change the
+//! row in the same way ([`Txn::pass_locks`]): from then on the stamp of the unfinished transaction keeps others out, as that
+//! of an insert does.
+//!
 //! Trees on pages alone: rows in memory (`memory.rs`) have no leaf to come back to.
 //!
 //! Invariant: after a fused change the transaction is committed but for [`Txn::commit`], and nothing else may be asked
@@ -17,7 +21,7 @@ use crate::{EngineError, InsertHint, Isolation, ReadOptions, RowImage, Tree, Txn
 use lock_manager::{KeyMode, TableMode};
 use log_manager::Appended;
 use storage::{Found, FoundChange, StorageError};
-use transaction::{FusedChange, FusedInsert};
+use transaction::{FusedChange, FusedInsert, Unlocked};
 
 /// What there is under a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,16 +45,30 @@ impl Txn {
     /// The next statement's only change may be committed with it, in one log record: the transaction is the
     /// statement's own. False: not as things are.
     pub fn fuse(&mut self) -> bool {
-        self.fuses = self.is_active()
-            && !self.is_doomed()
-            && !self.has_written()
-            && self.options.isolation != Isolation::Snapshot
+        self.fuses = self.pass_locks()
             && self.tracked.is_none()
             && self.memory.snapshot.is_none()
             && self.drops.is_empty()
-            && self.reshapes.is_empty()
-            && !self.is_reader;
+            && self.reshapes.is_empty();
+        self.passes_locks = self.fuses;
         self.fuses
+    }
+
+    /// The rows that the next statement changes need not be locked before: the transaction is the statement's own, which does
+    /// not come back to them. False: not as things are.
+    pub fn pass_locks(&mut self) -> bool {
+        self.passes_locks = self.is_active()
+            && !self.is_doomed()
+            && !self.has_written()
+            && self.options.isolation != Isolation::Snapshot
+            && !self.is_reader;
+        self.passes_locks
+    }
+
+    /// Whether [`Txn::pass_locks`] holds, as it does with [`Txn::fuse`].
+    #[inline]
+    pub fn passes_locks(&self) -> bool {
+        self.passes_locks
     }
 
     /// Looks for the newest committed row under `key`, without a lock of the row.
@@ -100,9 +118,11 @@ impl Txn {
         } else {
             self.prepare_write()?;
             let (tree, log) = (&tree.inner.tree, &mut self.context);
-            match change {
-                Change::To(row) => tree.update_found(log, key, found, &row),
-                Change::Gone => tree.ghost_found(log, key, found),
+            match (change, self.passes_locks) {
+                (Change::To(row), false) => tree.update_found(log, key, found, &row),
+                (Change::Gone, false) => tree.ghost_found(log, key, found),
+                (Change::To(row), true) => tree.update_found(&mut Unlocked(log), key, found, &row),
+                (Change::Gone, true) => tree.ghost_found(&mut Unlocked(log), key, found),
             }
             .map_err(|e| self.doom(e.into()))?
         };
@@ -195,7 +215,7 @@ impl Txn {
 
     /// Gives up changing without a lock: from here on the transaction is like any other.
     pub fn unfuse(&mut self) {
-        self.fuses = false;
+        (self.fuses, self.passes_locks) = (false, false);
     }
 
     /// Whether [`Txn::fuse`] holds.

@@ -86,6 +86,8 @@ pub struct Txn {
     pub(crate) tracked: Option<Box<Tracked>>,
     /// Its next change commits it.
     pub(crate) fuses: bool,
+    /// It changes rows without locking them before: see `found.rs`.
+    pub(crate) passes_locks: bool,
     /// Where the change is that has.
     pub(crate) fused: Option<Appended>,
     /// What it has to do with memory trees.
@@ -104,6 +106,7 @@ impl Txn {
             is_reader: false,
             tracked: None,
             fuses: false,
+            passes_locks: false,
             fused: None,
             memory: MemoryPart::default(),
             status,
@@ -478,7 +481,7 @@ impl Txn {
             self.published = false;
         }
         self.statements.clear();
-        (self.fuses, self.fused) = (false, None);
+        (self.fuses, self.passes_locks, self.fused) = (false, false, None);
         self.txn_snapshot = None;
         self.must_harden = Lsn::NONE;
         if self.memory.snapshot.is_some() {

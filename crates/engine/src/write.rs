@@ -57,8 +57,15 @@ impl Txn {
         hint: &mut InsertHint,
     ) -> Result<(), EngineError> {
         let inserted = self.insert(tree, key, row, hint);
-        self.note_statement();
+        self.end_alone();
         inserted
+    }
+
+    /// A statement has ended that has read nothing by a snapshot or a brief lock, and so was not begun: see
+    /// [`Txn::begin_statement`].
+    #[inline]
+    pub fn end_alone(&mut self) {
+        self.note_statement();
     }
 
     /// Begin, insert and commit in one log record. The transaction must be idle, or active without having written

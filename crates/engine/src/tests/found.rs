@@ -103,6 +103,171 @@ fn no_change_is_lost_between_looking_and_changing() {
     assert!(db.locks().is_empty());
 }
 
+/// The key of a row's entry in a tree beside: its number, and its own key.
+fn entry(number: u64, n: u64) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&number.to_be_bytes());
+    key[8..].copy_from_slice(&n.to_be_bytes());
+    key
+}
+
+/// One more in a row, whose entry beside moves with it, in a transaction that locks the row only where it must. Whether it
+/// did without.
+fn move_entry(txn: &mut Txn, (tree, beside): (&Tree, &Tree), n: u64, found: &mut Found) -> bool {
+    txn.begin();
+    assert!(txn.pass_locks() && !txn.fuses());
+    let change = |txn: &mut Txn, found: &Found| {
+        let was = number(&found.row);
+        let next = (was + 1).to_le_bytes();
+        let row = RowImage::new(&next);
+        let mut changed = txn.change_found(tree, &key(n), found, Change::To(row)).unwrap();
+        if !changed && !txn.passes_locks() {
+            changed = txn.update(tree, &key(n), &row).unwrap();
+        }
+        if changed {
+            assert!(txn.delete_entry(beside, &entry(was, n)).unwrap(), "its entry is there");
+            let hint = &mut InsertHint::default();
+            txn.insert(beside, &entry(was + 1, n), &RowImage::new(b"e"), hint).unwrap();
+            txn.commit(Durability::Delayed).unwrap();
+        }
+        changed
+    };
+    for _ in 0..3 {
+        if txn.look(tree, &key(n), found).unwrap() != Looked::Row {
+            break;
+        }
+        if change(txn, found) {
+            return true;
+        }
+    }
+    txn.unfuse();
+    assert!(txn.lock_found(tree, &key(n), found).unwrap());
+    assert!(change(txn, found));
+    false
+}
+
+#[test]
+fn rows_that_change_without_a_lock_keep_their_entries() {
+    let db = fresh();
+    let (tree, beside) = (make_tree(&db), make_tree(&db));
+    for n in 0..3 {
+        put_commit(&db, &tree, n, &[0; 8]).unwrap();
+        let mut txn = db.begin(TxnOptions::default());
+        let hint = &mut InsertHint::default();
+        txn.insert(&beside, &entry(0, n), &RowImage::new(b"e"), hint).unwrap();
+        txn.commit(Durability::Delayed).unwrap();
+    }
+    let (without, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    thread::scope(|s| {
+        for seed in 0..4 {
+            let (db, trees, without, done) = (&db, (&tree, &beside), &without, &done);
+            s.spawn(move || {
+                let mut rng = stdx::Prng::new(seed);
+                let mut txn = db.txn(TxnOptions::default());
+                let mut found = Found::default();
+                for _ in 0..300 {
+                    let n = rng.below(3);
+                    let one = move_entry(&mut txn, trees, n, &mut found);
+                    without.fetch_add(u64::from(one), Relaxed);
+                }
+                done.fetch_add(1, Release);
+            });
+        }
+        // By a snapshot each row has one entry, which is its own.
+        let (db, tree, beside, done) = (&db, &tree, &beside, &done);
+        s.spawn(move || {
+            let options = TxnOptions { isolation: Isolation::Snapshot, ..TxnOptions::default() };
+            let mut txn = db.txn(options);
+            let (mut row, mut other) = (Vec::new(), Vec::new());
+            while done.load(Acquire) < 4 {
+                txn.begin();
+                for n in 0..3 {
+                    assert!(txn.get(tree, &key(n), &mut row).unwrap(), "row {n}");
+                    let now = number(&row);
+                    assert!(txn.get(beside, &entry(now, n), &mut other).unwrap());
+                    assert!(!txn.get(beside, &entry(now + 1, n), &mut other).unwrap());
+                    let before = now.checked_sub(1);
+                    let at_before =
+                        before.map(|b| txn.get(beside, &entry(b, n), &mut other).unwrap());
+                    assert_ne!(at_before, Some(true));
+                }
+                txn.commit(Durability::Delayed).unwrap();
+                db.background_step();
+            }
+        });
+    });
+    let numbers: Vec<u64> = all_rows(&db, &tree).iter().map(|(_, r)| number(r)).collect();
+    assert_eq!(numbers.iter().sum::<u64>(), 1200);
+    let mut txn = db.begin(TxnOptions::default());
+    let mut scan =
+        txn.scan(&beside, Bound::Unbounded, Bound::Unbounded, ScanOptions::default()).unwrap();
+    let mut entries = Vec::new();
+    while let Some((key, _)) = scan.next(&mut txn).unwrap() {
+        entries.push(key.to_vec());
+    }
+    drop((scan, txn));
+    let mut wanted: Vec<_> = (0..).zip(&numbers).map(|(n, at)| entry(*at, n).to_vec()).collect();
+    wanted.sort();
+    assert_eq!(entries, wanted);
+    assert!(without.load(Relaxed) > 0, "some did without a lock");
+    assert!(db.locks().is_empty());
+}
+
+#[test]
+fn a_row_changed_without_a_lock_is_its_writers_until_he_ends() {
+    let db = fresh();
+    let tree = make_tree(&db);
+    put_commit(&db, &tree, 1, &[0; 8]).unwrap();
+    let brief = TxnOptions { lock_timeout_ms: Some(0), ..TxnOptions::default() };
+    let (mut a, mut b) = (db.txn(TxnOptions::default()), db.txn(brief));
+    let (mut row, mut found) = (Vec::new(), Found::default());
+    for ends in [true, false] {
+        a.begin();
+        assert!(a.pass_locks());
+        assert_eq!(a.look(&tree, &key(1), &mut found).unwrap(), Looked::Row);
+        let new = RowImage::new(&[1; 8]);
+        assert!(a.change_found(&tree, &key(1), &found, Change::To(new)).unwrap());
+        // Nobody else gets at it: with a lock, without one, by reading.
+        b.begin();
+        let mut other = Found::default();
+        assert_eq!(b.look(&tree, &key(1), &mut other).unwrap(), Looked::Busy);
+        assert!(b.lock_found(&tree, &key(1), &mut other).is_err());
+        b.rollback().unwrap();
+        b.begin();
+        assert!(b.update(&tree, &key(1), &RowImage::new(&[2; 8])).is_err());
+        b.rollback().unwrap();
+        match ends {
+            true => a.rollback().unwrap(),
+            false => drop(a.commit(Durability::Delayed).unwrap()),
+        }
+        b.begin();
+        assert!(b.get(&tree, &key(1), &mut row).unwrap());
+        assert_eq!(row, if ends { [0; 8] } else { [1; 8] });
+        b.commit(Durability::Delayed).unwrap();
+    }
+    // A lock that is held is in its way.
+    a.begin();
+    assert!(a.pass_locks());
+    assert_eq!(a.look(&tree, &key(1), &mut found).unwrap(), Looked::Row);
+    b.begin();
+    assert!(b.lock_latest(&tree, &key(1), true, ReadOptions::default(), &mut row).unwrap());
+    assert!(!a.change_found(&tree, &key(1), &found, Change::Gone).unwrap());
+    b.commit(Durability::Delayed).unwrap();
+    assert!(a.change_found(&tree, &key(1), &found, Change::Gone).unwrap());
+    // Nothing of that holds for the next transaction.
+    a.commit(Durability::Delayed).unwrap();
+    a.begin();
+    assert!(!a.passes_locks());
+    a.rollback().unwrap();
+    // A snapshot is compared with what has committed since, under a lock.
+    let snapshot = TxnOptions { isolation: Isolation::Snapshot, ..TxnOptions::default() };
+    let mut c = db.txn(snapshot);
+    c.begin();
+    assert!(!c.pass_locks());
+    c.rollback().unwrap();
+    assert!(db.locks().is_empty());
+}
+
 #[test]
 fn a_lock_or_a_writer_is_in_the_way_of_a_change_without_one() {
     let db = fresh();
