@@ -157,10 +157,13 @@ impl TableDef {
     }
     /// May a row be written without looking at anything but its own columns, defaults and NULLs?
     pub fn is_plain(&self) -> bool {
-        self.indexes.is_empty()
-            && self.checks.is_empty()
+        self.indexes.is_empty() && self.referencing.is_empty() && self.is_plain_to_insert()
+    }
+    /// Does a row that comes entail entries of indexes at most, besides what [`TableDef::is_plain`] says? Rows of other
+    /// tables that refer to it are nothing to a new one.
+    pub fn is_plain_to_insert(&self) -> bool {
+        self.checks.is_empty()
             && self.foreign_keys.is_empty()
-            && self.referencing.is_empty()
             && self.views.is_empty()
             && self.tracking.is_none()
             && !self.ignores_dup_key()

@@ -6,6 +6,7 @@
 //!
 //! Promise: an entry changes in the transaction of its row, after it; an entry whose bytes stay the same is not touched.
 
+use crate::recipe::{Entry, EntryRecipe, too_long};
 use catalog::{IndexDef, TableDef};
 use engine::{InsertHint, RowImage};
 use executor::index::end_of_hashed;
@@ -19,15 +20,16 @@ pub(crate) struct IndexWriter {
     pub at: usize,
     tree: engine::Tree,
     hint: InsertHint,
+    recipe: Option<EntryRecipe>,
 }
 
-/// What stands in an index for a row.
-#[derive(Default, Clone)]
-pub(crate) struct Entry {
-    pub key: Vec<u8>,
-    pub row: Vec<u8>,
-    /// Memory for the values of `row`.
-    stored: Vec<Value>,
+/// A row for which an index may have an entry.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'r> {
+    /// Those of its columns that the index is about, at least.
+    pub values: &'r [Value],
+    /// All of it as it is stored, where that is at hand.
+    pub bytes: Option<&'r [u8]>,
 }
 
 impl IndexWriter {
@@ -38,8 +40,53 @@ impl IndexWriter {
             at,
             tree: db.tree(index.tree),
             hint: InsertHint::default(),
+            recipe: EntryRecipe::of(table, index),
         })
         .collect()
+    }
+
+    /// Whether entries come of a row's bytes.
+    pub fn has_recipe(&self) -> bool {
+        self.recipe.is_some()
+    }
+
+    /// The key of a row's entry. 1946.
+    #[inline]
+    pub fn key_of(
+        &self,
+        table: &TableDef,
+        row: Row<'_>,
+        locator: &[u8],
+        out: &mut Entry,
+    ) -> Result<(), SqlError> {
+        let index = &table.indexes[self.at];
+        match self.recipe(table, row) {
+            Some((recipe, bytes)) => recipe.key((table, index), bytes, locator, out),
+            None => entry_key(index, row.values, locator, out),
+        }
+    }
+
+    /// What stands under it.
+    #[inline]
+    pub fn row_of(
+        &self,
+        table: &TableDef,
+        row: Row<'_>,
+        locator: &[u8],
+        out: &mut Entry,
+    ) -> Result<(), SqlError> {
+        match self.recipe(table, row) {
+            Some((recipe, bytes)) => {
+                recipe.row(table, bytes, locator, out);
+                Ok(())
+            }
+            None => entry_row(&table.indexes[self.at], row.values, locator, out),
+        }
+    }
+
+    #[inline]
+    fn recipe<'r>(&self, table: &TableDef, row: Row<'r>) -> Option<(&EntryRecipe, &'r [u8])> {
+        self.recipe.as_ref().zip(row.bytes.filter(|bytes| EntryRecipe::suits(table, bytes)))
     }
 
     /// Adds an entry; a duplicate is told of with the row's values.
@@ -53,13 +100,18 @@ impl IndexWriter {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("an index entry is written without a transaction");
         };
-        let added = txn.insert(&self.tree, &entry.key, &RowImage::new(&entry.row), &mut self.hint);
-        added.map_err(|e| match e {
+        self.add(entry, txn).map_err(|e| match e {
             engine::EngineError::Duplicate => {
                 duplicate_key(table, Some(&table.indexes[self.at]), values)
             }
             e => engine_error(e, Some(table), cx),
         })
+    }
+
+    /// The same, and no more.
+    #[inline]
+    pub fn add(&mut self, entry: &Entry, txn: &mut engine::Txn) -> Result<(), engine::EngineError> {
+        txn.insert(&self.tree, &entry.key, &RowImage::new(&entry.row), &mut self.hint)
     }
 
     /// Takes an entry away. The transaction has the row's lock.
@@ -163,17 +215,4 @@ pub(crate) fn entry_row(
     out.stored.extend(index.stored.iter().map(|ordinal| values[*ordinal].clone()));
     out.row.clear();
     Ok(index.layout.encode(&out.stored, &mut out.row)?)
-}
-
-#[cold]
-fn too_long(index: &IndexDef, len: usize, most: usize) -> SqlError {
-    SqlError::new(
-        1946,
-        16,
-        format!(
-            "Operation failed. The index entry of length {len} bytes for the index '{}' exceeds the maximum length of \
-             {most} bytes for nonclustered indexes.",
-            index.name
-        ),
-    )
 }

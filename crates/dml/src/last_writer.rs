@@ -7,6 +7,7 @@ use crate::write::TableWriter;
 use engine::InsertHint;
 use executor::SqlError;
 use planner::{InsertPlan, InsertSource};
+use std::cell::OnceCell;
 
 /// The writer of the last run, if it is good for another.
 #[derive(Default)]
@@ -37,6 +38,16 @@ impl LastWriter {
     pub fn stands_alone(&self) -> bool {
         self.0.as_ref().is_some_and(|writer| writer.stands_alone())
     }
+
+    /// See [`TableWriter::runs_alone`]; not known before the first run.
+    pub fn runs_alone(&self) -> bool {
+        self.0.as_ref().is_some_and(|writer| writer.runs_alone())
+    }
+
+    /// See [`TableWriter::passes_locks`]; not known before the first run.
+    pub fn passes_locks(&self) -> bool {
+        self.0.as_ref().is_some_and(|writer| writer.passes_locks())
+    }
 }
 
 /// Of a statement that is no [`crate::PointChange`] or [`crate::PointMerge`].
@@ -45,8 +56,8 @@ pub struct Kept {
     /// Where it inserted last.
     pub hint: InsertHint,
     writer: LastWriter,
-    /// Whether its row calls a function of the user's, which may read anything in the transaction; none is not known yet.
-    calls: Option<bool>,
+    /// Whether its row calls a function of the user's, which may read anything in the transaction.
+    calls: OnceCell<bool>,
 }
 
 impl Kept {
@@ -59,19 +70,28 @@ impl Kept {
     }
 
     /// As [`crate::PointChange::may_fuse`], of an INSERT.
-    pub fn may_fuse(&mut self, plan: &InsertPlan) -> bool {
+    pub fn may_fuse(&self, plan: &InsertPlan) -> bool {
+        self.writer.stands_alone() && self.is_of_one_row(plan)
+    }
+
+    /// As [`crate::PointChange::is_alone`], of an INSERT.
+    pub fn is_alone(&self, plan: &InsertPlan) -> bool {
+        !plan.table.is_memory() && self.writer.runs_alone() && self.is_of_one_row(plan)
+    }
+
+    /// Whether it inserts one row, and nothing but the table has a part in that.
+    fn is_of_one_row(&self, plan: &InsertPlan) -> bool {
         let InsertSource::Values { rows, subplans, .. } = &plan.source else { return false };
         let calls = || rows.iter().flatten().any(|e| e.calls_users());
         rows.len() == 1
             && subplans.is_empty()
-            && !*self.calls.get_or_insert_with(calls)
+            && !*self.calls.get_or_init(calls)
             && plan.output.is_none()
             && plan.fires.is_none()
             && plan.block.is_none()
             && plan.check.is_none()
             && plan.tracking_context.is_none()
             && !plan.explicit_identity
-            && self.writer.stands_alone()
     }
 
     /// See [`LastWriter::keep`].

@@ -17,11 +17,13 @@ mod keys;
 mod lob;
 mod nulls;
 mod period;
+mod recipe;
 mod tracking;
 mod upkeep;
 mod write;
 
 mod change;
+mod entries;
 mod last_writer;
 mod merge;
 mod nested;
@@ -38,6 +40,7 @@ mod rebuild;
 mod rows;
 
 pub use change::{NextRow, delete, insert, insert_query, insert_rows, insert_stream, update};
+pub use entries::NewEntries;
 pub use indexed_view::{fill_view, keep_views};
 pub use keys::{duplicate_key_text, key_columns, key_error};
 pub use last_writer::Kept;

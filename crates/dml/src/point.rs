@@ -4,9 +4,10 @@
 //! one comes out of its bytes, the writer of a table with indexes or constraints. A run finds the row and changes it with
 //! one descent.
 //!
-//! Where nothing else is written for the row and the statement is a transaction of its own, the row is looked up without
-//! a lock and changed only if nothing has come between (engine's `found.rs`): begin, change and commit are one log record.
-//! The way with a lock is the fallback, and the way within a transaction.
+//! Where the statement is a transaction of its own, the row is looked up without a lock and changed only if nothing has come
+//! between (engine's `found.rs`). If nothing else is written for the row, begin, change and commit are one log record; its
+//! entries in indexes follow it otherwise. The way with a lock is the fallback, the way within a transaction, and that of a
+//! row which refers to others or is referred to.
 //!
 //! Promise: what is seen, locked, asked and changed is what the general plan would, whose every case this need not know:
 //! [`PointChange::new`] takes only plans of this kind.
@@ -103,10 +104,17 @@ impl PointChange {
             && (self.plain || self.writer.stands_alone())
     }
 
-    /// Whether it changes one row and nothing besides, so that of one that fails nothing is to be undone.
+    /// Whether, as a transaction of its own, it may look the row up without a lock although it writes more than that. Known
+    /// after the first run.
+    pub fn may_pass_locks(&self) -> bool {
+        !self.setter.as_ref().is_some_and(|setter| setter.assigns) && self.writer.passes_locks()
+    }
+
+    /// Whether all that it does is done to the table, what follows from its row and the rows that refer to it, so that no
+    /// bracket of a statement is needed but the engine's. Of a table that is not plain this is known after the first run.
     #[inline]
     pub fn is_alone(&self) -> bool {
-        self.plain
+        self.plain || (!self.spot.table.is_memory() && self.writer.runs_alone())
     }
 
     /// Whether the row is in memory.
@@ -128,7 +136,7 @@ impl PointChange {
         if self.spot.table.is_memory() {
             return Ok(self.spot.read_in_memory(cx)? && self.change(cx)?);
         }
-        if cx.txn.as_deref().is_some_and(engine::Txn::fuses) {
+        if cx.txn.as_deref().is_some_and(engine::Txn::passes_locks) {
             for _ in 0..LOOKS_MAX {
                 match self.spot.look(cx)? {
                     Looked::Nothing => return Ok(false),

@@ -144,7 +144,10 @@ impl PointMerge {
     /// As [`crate::PointChange::is_alone`].
     #[inline]
     pub fn is_alone(&self) -> bool {
-        self.spot.table.is_plain()
+        // What one writer knows of the table the other will find, too.
+        let known = || self.changer.runs_alone() || self.writer.runs_alone();
+        let table = &self.spot.table;
+        table.is_plain() || (!table.is_memory() && known())
     }
 
     /// Merges the row. Returns how many rows were changed: 0 or 1. The statement has begun.

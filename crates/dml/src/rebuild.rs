@@ -6,8 +6,9 @@
 
 use crate::error::from_binder;
 use crate::foreign::{conflict, find};
-use crate::index::{Entry, IndexWriter, entry, has_entry};
+use crate::index::{IndexWriter, entry, has_entry};
 use crate::period::{verify_history, verify_period};
+use crate::recipe::Entry;
 use crate::rows::{all_columns, each_row};
 use crate::upkeep::Upkeep;
 use crate::write::TableWriter;

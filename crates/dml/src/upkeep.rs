@@ -6,8 +6,9 @@
 
 use crate::error::from_binder;
 use crate::foreign::{ForeignKeys, conflict};
-use crate::index::{Entry, IndexWriter, entry, entry_key, entry_row, has_entry};
+use crate::index::{IndexWriter, Row, has_entry};
 use crate::period::Period;
+use crate::recipe::Entry;
 use crate::tracking::Tracker;
 use binder::TableRules;
 use catalog::{IndexDef, TableDef};
@@ -153,15 +154,19 @@ impl Upkeep {
         self.period.is_none() && self.tracker.is_none()
     }
 
+    /// Whether no program of the user's runs for a row, and nothing is noted of it for the end of the statement.
+    pub fn runs_alone(&self) -> bool {
+        self.viewed.is_none() && !self.calls
+    }
+
     /// Whether nothing but the row itself is written for it, or read and looked at afterwards. (A rowversion is numbered in its
     /// transaction.)
     pub fn is_of_the_row_alone(&self, table: &TableDef) -> bool {
         self.indexes.is_empty()
             && self.foreign.is_empty()
             && self.is_keepable()
-            && self.viewed.is_none()
+            && self.runs_alone()
             && !self.ignores
-            && !self.calls
             && !table.columns.iter().any(|column| column.rowversion)
     }
 
@@ -327,18 +332,20 @@ impl Upkeep {
     pub fn add(
         &mut self,
         table: &TableDef,
-        values: &[Value],
+        row: Row<'_>,
         locator: &[u8],
         ignoring: bool,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
+        let values = row.values;
         for i in 0..self.indexes.len() {
             let at = self.indexes[i].at;
             let index = &table.indexes[at];
             if !has_entry(self.rules.filters[at].as_ref(), values, cx)? {
                 continue;
             }
-            entry(index, values, locator, &mut self.new_entry)?;
+            self.indexes[i].key_of(table, row, locator, &mut self.new_entry)?;
+            self.indexes[i].row_of(table, row, locator, &mut self.new_entry)?;
             if self.defer[i] {
                 cx.hold(2 * self.new_entry.row.len() + 64)?;
                 self.late.push((i, self.new_entry.clone(), values.to_vec()));
@@ -359,13 +366,13 @@ impl Upkeep {
     pub fn remove(
         &mut self,
         table: &TableDef,
-        old: &[Value],
+        old: Row<'_>,
         locator: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
         for writer in &self.indexes {
-            if has_entry(self.rules.filters[writer.at].as_ref(), old, cx)? {
-                entry_key(&table.indexes[writer.at], old, locator, &mut self.old_entry)?;
+            if has_entry(self.rules.filters[writer.at].as_ref(), old.values, cx)? {
+                writer.key_of(table, old, locator, &mut self.old_entry)?;
                 writer.delete(table, &self.old_entry, cx)?;
             }
         }
@@ -376,24 +383,25 @@ impl Upkeep {
     pub fn change(
         &mut self,
         table: &TableDef,
-        old: &[Value],
-        new: &[Value],
+        old: Row<'_>,
+        new: Row<'_>,
         locator: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
         for i in 0..self.indexes.len() {
-            let at = self.indexes[i].at;
-            let index = &table.indexes[at];
-            let filter = self.rules.filters[at].as_ref();
-            let (was, is) = (has_entry(filter, old, cx)?, has_entry(filter, new, cx)?);
+            let writer = &self.indexes[i];
+            let filter = self.rules.filters[writer.at].as_ref();
+            let was = has_entry(filter, old.values, cx)?;
+            let is = has_entry(filter, new.values, cx)?;
             if was {
-                entry_key(index, old, locator, &mut self.old_entry)?;
+                writer.key_of(table, old, locator, &mut self.old_entry)?;
             }
             if is {
-                entry(index, new, locator, &mut self.new_entry)?;
+                writer.key_of(table, new, locator, &mut self.new_entry)?;
+                writer.row_of(table, new, locator, &mut self.new_entry)?;
             }
             if was && is && self.old_entry.key == self.new_entry.key {
-                entry_row(index, old, locator, &mut self.old_entry)?;
+                writer.row_of(table, old, locator, &mut self.old_entry)?;
                 if self.old_entry.row != self.new_entry.row {
                     self.indexes[i].update(table, &self.new_entry, cx)?;
                 }
@@ -404,9 +412,9 @@ impl Upkeep {
             }
             if is && self.defer[i] {
                 cx.hold(2 * self.new_entry.row.len() + 64)?;
-                self.late.push((i, self.new_entry.clone(), new.to_vec()));
+                self.late.push((i, self.new_entry.clone(), new.values.to_vec()));
             } else if is {
-                self.indexes[i].insert(table, &self.new_entry, new, cx)?;
+                self.indexes[i].insert(table, &self.new_entry, new.values, cx)?;
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 //! Promise: nothing is allocated per row once the buffers have grown.
 
 use crate::foreign::Fate;
+use crate::index::Row;
 use crate::keys::{encode_key, key_columns, keys_stay};
 use crate::lob;
 use crate::nulls::{check_nulls, check_unmade_nulls};
@@ -134,10 +135,28 @@ impl TableWriter {
 
     /// Whether a change of a row is all that there is to do: no other row is written, or looked at afterwards.
     pub(crate) fn stands_alone(&self) -> bool {
-        let on_pages = self.tree.as_ref().is_some_and(|tree| !tree.is_memory());
-        on_pages
+        self.is_on_pages()
             && self.lob.is_none()
             && self.upkeep.as_ref().is_none_or(|upkeep| upkeep.is_of_the_row_alone(&self.table))
+    }
+
+    /// Whether a statement that changes one row may do without the lock of it, in a transaction of its own: nothing comes back
+    /// to the row, or looks from it at others.
+    pub(crate) fn passes_locks(&self) -> bool {
+        self.is_on_pages()
+            && self.lob.is_none()
+            && self.upkeep.as_ref().is_none_or(|upkeep| upkeep.foreign.is_empty())
+            && self.runs_alone()
+    }
+
+    /// Whether all that a change of a row entails is done by the writer itself: no program of the user's runs, and nothing is
+    /// left for whoever ends the statement.
+    pub(crate) fn runs_alone(&self) -> bool {
+        self.is_keepable() && self.upkeep.as_ref().is_none_or(|upkeep| upkeep.runs_alone())
+    }
+
+    fn is_on_pages(&self) -> bool {
+        self.tree.as_ref().is_some_and(|tree| !tree.is_memory())
     }
 
     /// Whether rows entail nothing but themselves.
@@ -220,7 +239,8 @@ impl TableWriter {
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         let Some(mut upkeep) = self.upkeep.take() else {
-            return self.insert_row(values, "INSERT", false, hint, cx);
+            check_nulls(&self.table, values, "INSERT", cx)?;
+            return self.insert_row(values, false, hint, cx);
         };
         let result = self.insert_kept(&mut upkeep, values, None, hint, cx);
         self.upkeep = Some(upkeep);
@@ -255,14 +275,17 @@ impl TableWriter {
                 (true, Some(txn)) => Some(txn.savepoint()),
                 _ => None,
             };
-            let came = self.insert_row(values, nulls, ignoring, hint, cx)?;
+            let came = self.insert_row(values, ignoring, hint, cx)?;
             if !came && self.tree.is_none() {
                 upkeep.ignored = true;
                 return Ok(false);
             }
             if self.tree.is_some() {
                 let added = match came {
-                    true => upkeep.add(&self.table, values, &self.key, ignoring, cx),
+                    true => {
+                        let row = Row { values, bytes: Some(&self.row) };
+                        upkeep.add(&self.table, row, &self.key, ignoring, cx)
+                    }
                     false => Ok(false),
                 };
                 match (added, savepoint, cx.txn.as_deref_mut()) {
@@ -289,16 +312,15 @@ impl TableWriter {
         result
     }
 
-    /// False: the key that the table is in order of ignores duplicates, and so does the caller (`ignoring`).
+    /// NULLs have been looked for. False: the key that the table is in order of ignores duplicates, and so does the caller
+    /// (`ignoring`).
     fn insert_row(
         &mut self,
         values: &[Value],
-        verb: &str,
         ignoring: bool,
         hint: &mut InsertHint,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
-        check_nulls(&self.table, values, verb, cx)?;
         let Some(tree) = &self.tree else { return self.insert_private(values, ignoring, cx) };
         match &self.lob {
             None => {
@@ -396,6 +418,9 @@ impl TableWriter {
     ) -> Result<bool, SqlError> {
         self.breathe()?;
         let Some(mut upkeep) = self.upkeep.take() else {
+            if known.is_none_or(|known| known.made.is_none()) {
+                check_nulls(&self.table, values, "UPDATE", cx)?;
+            }
             return self.update_row(locator, known, values, cx);
         };
         let result = self.update_kept(&mut upkeep, locator, known, values, cx);
@@ -428,7 +453,11 @@ impl TableWriter {
             if !self.update_row(locator, known, values, cx)? {
                 return Ok(false);
             }
-            upkeep.change(&self.table, old, values, locator, cx)?;
+            let before = known.map(|known| &known.found.row[..]);
+            let after = known.and_then(|known| known.made).unwrap_or(&self.row);
+            let (was, is) =
+                (Row { values: old, bytes: before }, Row { values, bytes: Some(after) });
+            upkeep.change(&self.table, was, is, locator, cx)?;
             upkeep.keep_version(&self.table, old, cx)?;
             upkeep.track(&self.table, Some(old), Some(values), cx)?;
             upkeep.foreign.written(&self.table, Some(old), values, verb, cx)?;
@@ -439,6 +468,7 @@ impl TableWriter {
         result
     }
 
+    /// NULLs have been looked for.
     fn update_row(
         &mut self,
         locator: &[u8],
@@ -447,9 +477,6 @@ impl TableWriter {
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         let made = known.and_then(|known| known.made);
-        if made.is_none() {
-            check_nulls(&self.table, values, "UPDATE", cx)?;
-        }
         let Some(tree) = &self.tree else {
             let result = cx.env.private().update(self.table.place, locator, values.into());
             return result.map_err(|e| self.explain_private(e, values));
@@ -535,7 +562,8 @@ impl TableWriter {
         if !self.delete_row(locator, found, cx)? {
             return Ok(false);
         }
-        upkeep.remove(&self.table, old, locator, cx)?;
+        let was = Row { values: old, bytes: found.map(|found| &found.row[..]) };
+        upkeep.remove(&self.table, was, locator, cx)?;
         upkeep.keep_version(&self.table, old, cx)?;
         upkeep.track(&self.table, Some(old), None, cx)?;
         Ok(true)
@@ -569,7 +597,8 @@ impl TableWriter {
     ) -> Result<(), SqlError> {
         self.breathe()?;
         let Some(mut upkeep) = self.upkeep.take() else {
-            return self.insert_row(values, "UPDATE", false, hint, cx).map(drop);
+            check_nulls(&self.table, values, "UPDATE", cx)?;
+            return self.insert_row(values, false, hint, cx).map(drop);
         };
         let result = self.insert_kept(&mut upkeep, values, Some(old), hint, cx);
         self.upkeep = Some(upkeep);
@@ -744,8 +773,8 @@ impl TableWriter {
     }
 }
 
-/// Changes a row in its place where it was found, or else by its key. False: it is gone; where the change is to fuse with
-/// its transaction, it is to be found again.
+/// Changes a row in its place where it was found, or else by its key. False: it is gone; where it was not locked before, it
+/// is to be found again.
 fn change_row(
     txn: &mut Txn,
     tree: &engine::Tree,
@@ -757,7 +786,7 @@ fn change_row(
     if let Some(found) = found.filter(|_| !tree.is_memory()) {
         let changed = txn.change_found(tree, locator, found, change)?;
         // Otherwise the leaf is full, or somebody has changed it: the key is locked.
-        if changed || txn.fuses() {
+        if changed || txn.passes_locks() {
             return Ok(changed);
         }
     }

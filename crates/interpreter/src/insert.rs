@@ -4,14 +4,17 @@
 //! padding of char columns too, named as a run that the log leaves out), a list of patches, and the recipe of the
 //! key. Running it evaluates the patches, writes them over the template and calls the engine.
 //!
+//! A table with indexes has their entries made out of the row's bytes; row and entries then stand or fall together, so they
+//! are a transaction of several records, or a statement of one that is open.
+//!
 //! Invariants: a template is a well-formed row of its table; a patch that wrote NULL is undone before the next
 //! value is written by the short way; a run never covers a patched column.
 
 use crate::whole::Whole;
 use catalog::TableDef;
-use dml::RUN_BYTES_MIN;
-use engine::{Durability, EngineError, InsertHint, RowImage, Txn, Use};
-use executor::{Cx, SqlError};
+use dml::{NewEntries, RUN_BYTES_MIN};
+use engine::{Durability, EngineError, InsertHint, RowImage, Savepoint, Txn, Use};
+use executor::{Cx, Reach, SqlError};
 use ir::{CastMode, Expr, ExprKind, FuncId};
 use planner::{InsertPlan, InsertSource};
 use std::sync::Arc;
@@ -26,6 +29,8 @@ pub(crate) struct FastInsert {
     /// Making a row never suspends: a clock that was read for it still tells the time when it is done.
     prompt: bool,
     hint: InsertHint,
+    /// None: the table has no indexes.
+    entries: Option<Box<NewEntries>>,
     /// The key of the row in hand.
     key_bytes: Vec<u8>,
     key_values: Vec<Value>,
@@ -91,8 +96,9 @@ impl FastInsert {
         let table = &plan.table;
         let InsertSource::Values { rows, subplans, .. } = &plan.source else { return None };
         let hinted = plan.hints.tablock || plan.hints.tablockx || plan.explicit_identity;
-        // What a row entails besides itself is the general path's; so is a key that needs a tail.
-        let special = hinted || table.is_private() || !table.is_plain() || table.has_uniquifier();
+        // What a row entails besides itself and its entries is the general path's; so is a key that needs a tail.
+        let special =
+            hinted || table.is_private() || !table.is_plain_to_insert() || table.has_uniquifier();
         if plan.fires.is_some()
             || plan.block.is_some()
             || plan.check.is_some()
@@ -105,6 +111,11 @@ impl FastInsert {
         }
         // A function of the user's reads in a transaction that the fast path has in its own hands.
         if rows.iter().flatten().any(|e| e.any(&mut is_users)) {
+            return None;
+        }
+        let entries = Some(NewEntries::of(table, db)?).filter(|entries| !entries.is_empty());
+        // Rows in memory have the whole bracket of a statement.
+        if entries.is_some() && table.is_memory() {
             return None;
         }
         let keys = dml::key_columns(table);
@@ -128,6 +139,7 @@ impl FastInsert {
             rows: templates,
             key,
             hint: InsertHint::default(),
+            entries: entries.map(Box::new),
             key_bytes: Vec::new(),
             key_values: Vec::new(),
         })
@@ -148,14 +160,27 @@ impl FastInsert {
         self.tree.note_use(Use::Update);
         for i in 0..self.rows.len() {
             self.prepare(i, cx)?;
-            let template = &self.rows[i];
-            let Some(txn) = cx.txn.as_deref_mut() else {
+            let Some(txn) = cx.txn.take() else {
                 stdx::fatal!("an insert without a transaction");
             };
-            txn.insert(&self.tree, &self.key_bytes, &template.image(), &mut self.hint)
-                .map_err(|e| self.explain(e, i, cx))?;
+            let written = self.write(i, txn, cx);
+            cx.txn = Some(txn);
+            written?;
         }
         Ok(())
+    }
+
+    /// Writes the row in hand, and its entries.
+    #[inline]
+    fn write(&mut self, i: usize, txn: &mut Txn, cx: &Cx<'_>) -> Result<(), SqlError> {
+        let row = &self.rows[i];
+        if let Err(e) = txn.insert(&self.tree, &self.key_bytes, &row.image(), &mut self.hint) {
+            return Err(self.explain(e, i, cx));
+        }
+        match &mut self.entries {
+            None => Ok(()),
+            Some(entries) => entries.add(&self.table, &row.bytes, &self.key_bytes, txn, cx),
+        }
     }
 
     /// Inserts the only row, as a statement of its own, into a transaction that is active.
@@ -163,12 +188,26 @@ impl FastInsert {
     pub fn insert_alone(&mut self, txn: &mut Txn, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.prepare(0, cx)?;
         self.tree.note_use_at(Use::Update, cx.read_unix_ns());
-        let template = &self.rows[0];
-        txn.insert_alone(&self.tree, &self.key_bytes, &template.image(), &mut self.hint)
-            .map_err(|e| self.explain(e, 0, cx))
+        if self.entries.is_none() {
+            // Of a row that is refused nothing is there.
+            let template = &self.rows[0];
+            return txn
+                .insert_alone(&self.tree, &self.key_bytes, &template.image(), &mut self.hint)
+                .map_err(|e| self.explain(e, 0, cx));
+        }
+        let before = txn.savepoint();
+        let written = self.write(0, txn, cx);
+        match written {
+            Ok(()) => {
+                txn.end_alone();
+                Ok(())
+            }
+            Err(error) => Err(take_back(txn, before, error, cx)),
+        }
     }
 
-    /// Inserts the only row and commits, in one log record. The transaction has not written yet.
+    /// Inserts the only row and commits, in one log record where the row is all there is to write. The transaction has not
+    /// written yet.
     #[inline]
     pub fn insert_commit(
         &mut self,
@@ -179,6 +218,9 @@ impl FastInsert {
         self.prepare(0, cx)?;
         let unix_ns = cx.read_unix_ns().filter(|_| self.prompt);
         self.tree.note_use_at(Use::Update, unix_ns);
+        if self.entries.is_some() {
+            return self.insert_then_commit(txn, durability, cx);
+        }
         let template = &self.rows[0];
         match txn.insert_commit(
             &self.tree,
@@ -191,6 +233,30 @@ impl FastInsert {
             Ok(_) => Ok(()),
             Err(e) => Err(self.explain(e, 0, cx)),
         }
+    }
+
+    /// Row, entries and commit, each in its record.
+    fn insert_then_commit(
+        &mut self,
+        txn: &mut Txn,
+        durability: Durability,
+        cx: &Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let own = !txn.is_active();
+        if own {
+            txn.begin();
+        }
+        let before = txn.savepoint();
+        let done = match self.write(0, txn, cx) {
+            Ok(()) => txn.commit(durability).map(drop),
+            // What has been read and locked before stays so.
+            Err(error) if !own => return Err(take_back(txn, before, error, cx)),
+            Err(error) => match txn.rollback() {
+                Ok(()) => return Err(error),
+                Err(undo) => Err(undo),
+            },
+        };
+        done.map_err(|e| executor::from_engine(e, None, &cx.env.database_name()))
     }
 
     /// Fills template and key of row `i`.
@@ -245,6 +311,20 @@ impl FastInsert {
         }
         error
     }
+}
+
+/// A statement that has failed in a transaction that is open is undone; the transaction is not, unless that fails too.
+#[cold]
+fn take_back(txn: &mut Txn, to: Savepoint, mut error: SqlError, cx: &Cx<'_>) -> SqlError {
+    // A doomed transaction is rolled back whole, soon.
+    if !txn.is_doomed()
+        && let Err(undo) = txn.rollback_to(to)
+    {
+        let undo = executor::from_engine(undo, None, &cx.env.database_name());
+        error.reach = error.reach.max(Reach::Transaction).max(undo.reach);
+    }
+    txn.end_alone();
+    error
 }
 
 impl RowTemplate {

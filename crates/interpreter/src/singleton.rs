@@ -1,12 +1,16 @@
-//! The singleton insert, and its kin, run without a statement's bracket: they change one row or nothing, so of one that
-//! fails nothing has to be undone.
+//! The singleton insert, and its kin, run without a statement's bracket: they change one row, and what follows from it in the
+//! same database, so only the engine has anything to undo of one that fails.
 //!
 //! ```text
 //! BEGIN; INSERT; COMMIT       one log record, no transaction of the engine's own        Vm::insert_commit
 //! INSERT, a transaction of its own   likewise                                           Vm::run_alone
 //! INSERT within a transaction  the engine's insert, and no savepoint before it           Vm::run_alone
+//! INSERT of a table with indexes   the row, its entries; a savepoint, or a transaction   Vm::run_alone
 //! the row of a key, read into variables, changed or merged: likewise, on pages in the engine's bracket
+//! INSERT of one row in general: likewise                                                 Vm::point_alone
 //! ```
+//! What follows from a row (entries of indexes, rows that refer to it) is taken back with it, to where the engine's bracket
+//! began.
 //!
 //! Promise: what is not that, or not planned under the names of now, is run by `statement.rs`; neither allocates.
 
@@ -17,7 +21,7 @@ use crate::plan::{Body, CodeState};
 use crate::vm::Vm;
 use dml::PointMerge;
 use engine::Txn;
-use executor::{Command, Cx, SqlError};
+use executor::{Command, Cx, Reach, SqlError};
 use session_state::{Halted, SessionEnvironment, SessionState, Tag, durability};
 use types::Value;
 
@@ -75,6 +79,11 @@ impl Vm<'_> {
                 let tag = if change.deletes() { Tag::Delete } else { Tag::Update };
                 self.point_alone(learnt, index, tag, frame)
             }
+            Body::Insert(insert, kept)
+                if may && self.state.identity_insert.is_none() && kept.is_alone(insert) =>
+            {
+                self.point_alone(learnt, index, Tag::Insert, frame)
+            }
             Body::PointMerge(point, ..)
                 if may && point.is_alone() && PointMerge::applies(self.state.options.isolation) =>
             {
@@ -84,9 +93,9 @@ impl Vm<'_> {
         }
     }
 
-    /// A row read or changed by its key. In memory it is seen by the transaction's snapshot; on pages by a statement's, for
-    /// which the engine is told where the statement begins and ends. With no transaction open it is committed, or rolled
-    /// back; rows in memory then have the whole bracket.
+    /// A row read or changed by its key, or inserted. In memory it is seen by the transaction's snapshot; on pages by a
+    /// statement's, for which the engine is told where the statement begins and ends, and takes back what one has done that
+    /// fails. With no transaction open it is committed, or rolled back; rows in memory then have the whole bracket.
     fn point_alone(
         &mut self,
         learnt: &mut CodeState,
@@ -111,7 +120,12 @@ impl Vm<'_> {
             Body::FastPoint(point) => (!point.is_in_memory(), false),
             Body::PointChange(change) => (!change.is_in_memory(), own && change.may_fuse()),
             Body::PointMerge(point, ..) => (true, own && point.may_fuse()),
+            Body::Insert(insert, kept) => (true, own && kept.may_fuse(insert)),
             _ => (false, false),
+        };
+        let passes_locks = match &planned.body {
+            Body::PointChange(change) => own && !fuses && change.may_pass_locks(),
+            _ => false,
         };
         if own && !on_pages {
             return Ok(false);
@@ -129,8 +143,10 @@ impl Vm<'_> {
         }
         if fuses {
             txn.fuse();
+        } else if passes_locks {
+            txn.pass_locks();
         }
-        let result = {
+        let mut result = {
             let mut env =
                 SessionEnvironment { state, host: &mut *self.host, machine: &mut *self.programs };
             let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
@@ -138,11 +154,23 @@ impl Vm<'_> {
                 Body::FastPoint(point) => point.run(&mut cx, &mut *self.sink),
                 Body::PointChange(change) => change.run(&mut cx),
                 Body::PointMerge(point, ..) => point.run(&mut cx),
+                Body::Insert(insert, kept) => {
+                    dml::insert(insert, kept, &mut cx.reborrow(), &mut *self.sink)
+                }
                 _ => stdx::fatal!("a statement has become another one"),
             }
         };
         if on_pages {
-            txn.end_statement();
+            match &mut result {
+                // A transaction of its own is rolled back whole.
+                Err(error) if !own => {
+                    if let Err(undo) = txn.rollback_statement() {
+                        let undo = executor::from_engine(undo, None, &self.state.database.name);
+                        error.reach = error.reach.max(Reach::Transaction).max(undo.reach);
+                    }
+                }
+                _ => txn.end_statement(),
+            }
         }
         let state = &mut *self.state;
         state.transaction.give(txn);
@@ -170,6 +198,7 @@ impl Vm<'_> {
             Tag::Delete => Command::Delete,
             Tag::Update => Command::Update,
             Tag::Merge => Command::Merge,
+            Tag::Insert => Command::Insert,
             // Nothing is told of variables.
             _ => return Ok(true),
         };
