@@ -58,7 +58,7 @@ impl Collation {
             return Ok(String::from_utf8_lossy(bytes));
         }
         if self.is_utf8() {
-            return Ok(String::from_utf8_lossy(bytes));
+            return Ok(Cow::Owned(CodePage::Utf8.decode(bytes)));
         }
         if !self.is_cp1252() {
             return match types::Collation::page_of_wire(self.locale(), self.0[4]) {

@@ -385,6 +385,9 @@ fn fit_text(
     if !to.is_unicode() && !text.is_ascii() && breathing(text.chars()).any(|c| !page.holds(c)) {
         text = Cow::Owned(breathing(text.chars()).map(|c| page.nearest(c)).collect());
     }
+    if !to.is_unicode() && page == CodePage::Utf8 {
+        text = collation::units::without_halves(text);
+    }
     let len = |text: &str| {
         if text.is_ascii() {
             text.len()
@@ -453,7 +456,13 @@ fn cut_to(text: &str, limit: usize, page: Option<CodePage>) -> &str {
     for (at, c) in breathing(text.char_indices()) {
         used += page.map_or_else(|| collation::units::units_of(c), |page| page.bytes_of(c));
         if used > limit {
-            return &text[..at];
+            let kept = &text[..at];
+            // No half of a character of UTF-8 stays.
+            let first = kept.char_indices().next_back().filter(|_| page == Some(CodePage::Utf8));
+            return match first {
+                Some((start, _)) if collation::units::meet(kept, &text[at..]) => &text[..start],
+                _ => kept,
+            };
         }
     }
     text

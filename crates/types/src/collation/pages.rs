@@ -5,7 +5,7 @@
 //! ASCII is its own bytes in each of them, so callers keep ASCII to themselves and come here for the rest. Windows'
 //! pages are those of the Encoding Standard, which adds a few characters to some of them.
 
-use super::{from_cp1252, to_cp1252};
+use super::{from_cp1252, to_cp1252, units};
 use encoding_rs::{self as standard, Encoding};
 
 /// How varchar keeps its characters.
@@ -59,7 +59,7 @@ impl CodePage {
             return out.extend_from_slice(text.as_bytes());
         }
         match self.encoding() {
-            None if self == CodePage::Utf8 => out.extend_from_slice(text.as_bytes()),
+            None if self == CodePage::Utf8 => units::put_utf8(text, out),
             None => out.extend(text.chars().map(|c| to_cp1252(self.nearest(c)).unwrap_or(b'?'))),
             Some(encoding) => {
                 let mut buffer = [0; 4];
@@ -76,7 +76,7 @@ impl CodePage {
     /// The text of bytes; what is none is U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> String {
         match self.encoding() {
-            None if self == CodePage::Utf8 => String::from_utf8_lossy(bytes).into_owned(),
+            None if self == CodePage::Utf8 => units::from_utf8(bytes),
             None => bytes.iter().map(|b| from_cp1252(*b)).collect(),
             Some(encoding) => encoding.decode_without_bom_handling(bytes).0.into_owned(),
         }
@@ -109,6 +109,8 @@ impl CodePage {
     pub fn bytes_of(self, c: char) -> usize {
         match self {
             _ if c.is_ascii() => 1,
+            // Two halves are a character of four bytes.
+            CodePage::Utf8 if units::is_half(c) => 2,
             CodePage::Utf8 => c.len_utf8(),
             CodePage::Cp932 | CodePage::Cp936 | CodePage::Cp949 | CodePage::Cp950 => {
                 let mut buffer = [0; 4];
@@ -173,6 +175,7 @@ mod tests {
             (CodePage::Cp949, "울란바따르"),
             (CodePage::Cp950, "章草"),
             (CodePage::Utf8, "abc🙂"),
+            (CodePage::Utf8, &units::from_units([0xDBFE, 0xDCE2].into_iter())),
         ];
         for (page, text) in samples {
             let mut bytes = Vec::new();

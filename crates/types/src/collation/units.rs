@@ -5,6 +5,7 @@
 //! from outside is held as its own two halves. So every sequence of units has one text, and comes out as it went in.
 
 use runtime::task::breathing;
+use std::borrow::Cow;
 
 /// The character that stands for D800.
 const FIRST: u32 = 0x10_F800;
@@ -80,6 +81,49 @@ pub fn join_pairs(text: &str) -> String {
     from_units(breathing(units(text)))
 }
 
+/// Halves of pairs may be in the text.
+#[inline]
+fn may_have_halves(text: &str) -> bool {
+    // The last private plane's characters begin with F4.
+    breathing(text.bytes()).any(|byte| byte == 0xF4) && breathing(text.chars()).any(is_half)
+}
+
+/// The character stands for half of a pair.
+#[inline]
+pub fn is_half(c: char) -> bool {
+    c as u32 >= FIRST
+}
+
+/// The text as UTF-8 outside has it: halves side by side are the character that they make, one alone is U+FFFD.
+pub fn put_utf8(text: &str, out: &mut Vec<u8>) {
+    if !may_have_halves(text) {
+        return out.extend_from_slice(text.as_bytes());
+    }
+    for c in char::decode_utf16(breathing(units(text))) {
+        let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+/// The text of UTF-8 from outside; what is none is U+FFFD.
+pub fn from_utf8(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    match may_have_halves(&text) {
+        true => from_units(breathing(text.encode_utf16())),
+        false => text.into_owned(),
+    }
+}
+
+/// The text with U+FFFD for each half that stands alone, which UTF-8 has not.
+pub fn without_halves(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !may_have_halves(&text) {
+        return text;
+    }
+    let mut whole = Vec::with_capacity(text.len());
+    put_utf8(&text, &mut whole);
+    from_utf8(&whole).into()
+}
+
 /// Does a pair come together where one text ends and the other begins?
 pub fn meet(left: &str, right: &str) -> bool {
     let half = |c: Option<char>| c.and_then(unit_of);
@@ -108,6 +152,16 @@ mod tests {
             let split = split_pairs(&text);
             assert_eq!(split.chars().count(), sequence.len());
             assert_eq!(join_pairs(&split), text);
+        }
+        // Of each its bytes in UTF-8, and how these are read again.
+        for (sequence, again) in
+            [(&[0xDBFE, 0xDCE2][..], &[0xDBFE, 0xDCE2][..]), (&[0xDBFE, 0x41], &[0xFFFD, 0x41])]
+        {
+            let text = from_units(sequence.iter().copied());
+            let mut bytes = Vec::new();
+            put_utf8(&text, &mut bytes);
+            assert_eq!(units(&from_utf8(&bytes)).collect::<Vec<u16>>(), again);
+            assert_eq!(units(&without_halves(text.into())).collect::<Vec<u16>>(), again);
         }
         let (left, right) = (from_units([0xD83D].into_iter()), from_units([0xDE00].into_iter()));
         assert!(meet(&left, &right) && !meet(&right, &left));
