@@ -146,6 +146,7 @@ impl Binder<'_> {
             && !ty.is_unicode()
             && collation.page() != CodePage::Cp1252
             && value.ty.is_character()
+            && value.ty != crate::UNDECLARED
             && !value.is_null_constant();
         let value = match apart {
             true => {

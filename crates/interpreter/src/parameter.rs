@@ -5,13 +5,13 @@
 
 use crate::rpc::TableValue;
 use crate::vm::Vm;
-use catalog::TableDef;
+use catalog::{ColumnDef, TableDef};
 use executor::{SqlError, private_error};
 use planner::ExprPlan;
 use session_state::SessionNames;
 use session_state::bind_error;
 use std::sync::Arc;
-use types::{SqlType, Value, convert};
+use types::{Collation, Len, SqlType, Value, convert};
 
 /// Where a column's values come from.
 enum Source {
@@ -61,6 +61,25 @@ impl Vm<'_> {
         filled
     }
 
+    /// A value as the column has it; a text in the column's collation, and so in its code page.
+    fn sent_value(
+        &self,
+        value: &Value,
+        ty: SqlType,
+        column: &ColumnDef,
+    ) -> Result<Value, SqlError> {
+        let text = match value {
+            Value::Str(text)
+                if column.ty.is_character() && column.collation != Collation::default() =>
+            {
+                text
+            }
+            _ => return Ok(self.state.options.assign(value, ty, column.ty)?),
+        };
+        let text = Value::Str(text.clone().with_rule(column.collation.rule()));
+        Ok(self.state.options.assign(&text, SqlType::NVarChar(Len::Max), column.ty)?)
+    }
+
     fn fill_row(
         &mut self,
         def: &Arc<TableDef>,
@@ -72,7 +91,7 @@ impl Vm<'_> {
             let value = match source {
                 Source::Sent(position, ty) => match sent.get(*position) {
                     None | Some(Value::Null) => Value::Null,
-                    Some(value) => self.state.options.assign(value, *ty, column.ty)?,
+                    Some(value) => self.sent_value(value, *ty, column)?,
                 },
                 Source::Identity => {
                     let next = self.state.transaction.private.next_identity(def.place);

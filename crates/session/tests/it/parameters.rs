@@ -142,3 +142,33 @@ fn rows_that_break_the_type_are_refused_and_nothing_runs() {
         assert_eq!(call(session, "p", vec![table(Vec::new(), Vec::new())]).errors(), [206]);
     });
 }
+
+/// A text goes into the code page of its column, not of the database.
+#[test]
+fn texts_come_in_their_columns_collation() {
+    with_session(|session| {
+        let columns = "g varchar(9) COLLATE Greek_CI_AS, u varchar(9) COLLATE Latin1_General_100_CI_AS_SC_UTF8, \
+                       k nvarchar(9) COLLATE Latin1_General_BIN2 UNIQUE";
+        run(session, &format!("CREATE TYPE dbo.paged AS TABLE ({columns})"));
+        run(
+            session,
+            "CREATE PROC q @rows dbo.paged READONLY AS SELECT g, u, k FROM @rows ORDER BY k",
+        );
+        let columns = vec![ColumnMeta::new("", TEXT, true); 3];
+        let row = |k: &str| vec![Value::str("Ωβ"), Value::str("漢🙂"), Value::str(k)];
+        let (schema, name) = ("dbo".into(), "paged".into());
+        let rows = vec![row("b"), row("B")];
+        let value = TableValue { schema, name, columns, defaults: Vec::new(), rows };
+        let rows = RpcParam {
+            value: RpcValue::Table(value),
+            ..RpcParam::input(SqlType::Int, Value::Null)
+        };
+        let said = call(session, "q", vec![rows]);
+        assert_eq!(said.errors(), [] as [i32; 0], "{:?}", said.messages);
+        let shown = |row: &Vec<Value>| -> Vec<String> {
+            row.iter().map(|value| value.as_str().unwrap_or("").to_owned()).collect()
+        };
+        let rows: Vec<Vec<String>> = said.sets[0].rows.iter().map(shown).collect();
+        assert_eq!(rows, [["Ωβ", "漢🙂", "B"], ["Ωβ", "漢🙂", "b"]]);
+    });
+}
