@@ -249,6 +249,7 @@ impl Login {
         let shared = &connection.shared;
         let version = Version::from_login(login.tds_version);
         writer.set_version(version.unwrap_or(Version::V7_4));
+        writer.set_utf8(login.feature(feature::UTF8_SUPPORT).is_some());
         let refuse = |writer: &mut TokenWriter, number: i32, class: u8, text: &str| {
             say(connection, writer, number, 1, class, text);
             failed(writer);

@@ -474,6 +474,42 @@ fn a_bad_row_leaves_no_trace() {
     assert_eq!(&writer.out()[before..], [0xD1, 4, 1, 0, 0, 0, 0]);
 }
 
+/// A client that does not say that it reads UTF-8 gets such texts as nvarchar, under their own collation.
+#[test]
+fn texts_in_utf8_go_as_the_client_reads_them() {
+    let collation = types::Collation::of_name("Latin1_General_100_CI_AS_SC_UTF8").unwrap();
+    let of = |utf8: bool, ty: SqlType| {
+        let mut writer = TokenWriter::new(51);
+        writer.set_utf8(utf8);
+        writer.columns([Column { collation, ..Column::new("a", ty) }]);
+        let head = writer.buffered();
+        writer.row(&[Value::str("ж🙂")]).unwrap();
+        (writer.out()[..head].to_vec(), writer.out()[head + 1..].to_vec())
+    };
+    let wire = collation.to_wire();
+    let told = |head: &[u8], token: u8, bytes: [u8; 2]| {
+        let mut ty = vec![token];
+        ty.extend_from_slice(&bytes);
+        ty.extend_from_slice(&wire);
+        head.windows(ty.len()).any(|part| part == ty)
+    };
+    let utf16 = [6, 0, 0x36, 0x04, 0x3D, 0xD8, 0x42, 0xDE];
+    let (head, row) = of(true, SqlType::VarChar(Len::N(20)));
+    assert!(told(&head, 0xA7, [20, 0]), "{head:x?}");
+    assert_eq!(row, [6, 0, 0xD0, 0xB6, 0xF0, 0x9F, 0x99, 0x82]);
+    let (head, row) = of(false, SqlType::VarChar(Len::N(20)));
+    assert!(told(&head, 0xE7, [40, 0]), "{head:x?}");
+    assert_eq!(row, utf16);
+    let (head, row) = of(false, SqlType::Char(6));
+    assert!(told(&head, 0xE7, [12, 0]), "{head:x?}");
+    assert_eq!(row, utf16);
+    for long in [SqlType::VarChar(Len::N(8000)), SqlType::VarChar(Len::Max)] {
+        assert!(told(&of(false, long).0, 0xE7, [0xFF, 0xFF]));
+    }
+    let (head, _) = of(false, SqlType::NVarChar(Len::N(20)));
+    assert!(told(&head, 0xE7, [40, 0]));
+}
+
 #[test]
 fn bulk_rows_come_packet_by_packet() {
     let mut body = vec![0x81, 2, 0];

@@ -64,6 +64,8 @@ pub struct TokenWriter {
     packet_id: u8,
     spid: u16,
     version: Version,
+    /// The client reads varchar in UTF-8 (UTF8_SUPPORT); another gets such texts as nvarchar.
+    utf8: bool,
     /// The columns of the current result set.
     columns: Vec<Sent>,
     /// Whether any column is sent as another type than declared (dates to a TDS 7.2 client).
@@ -86,6 +88,7 @@ impl TokenWriter {
             packet_id: 0,
             spid,
             version: Version::V7_4,
+            utf8: true,
             columns: Vec::new(),
             has_substitutes: false,
             pending: None,
@@ -97,6 +100,11 @@ impl TokenWriter {
     /// The version from LOGIN7; before the first answer to it.
     pub fn set_version(&mut self, version: Version) {
         self.version = version;
+    }
+
+    /// What LOGIN7 says of UTF8_SUPPORT; before the first answer to it.
+    pub fn set_utf8(&mut self, utf8: bool) {
+        self.utf8 = utf8;
     }
 
     pub fn version(&self) -> Version {
@@ -319,8 +327,11 @@ impl TokenWriter {
         self.has_substitutes = false;
         let wide = self.version.is_of_2005();
         for column in columns {
-            let sent = self.sent_type(column.ty);
             let page = column.collation.page();
+            let sent = match self.sent_type(column.ty) {
+                text if page == CodePage::Utf8 && !self.utf8 => in_utf16(text),
+                sent => sent,
+            };
             // Clients from before (max) know such values as text, ntext and image alone.
             let old: Option<&[String]> = if wide { None } else { Some(&[]) };
             let long = column.long.or(old).filter(|_| type_info::long(sent).is_some());
@@ -642,7 +653,17 @@ impl TokenWriter {
     }
 }
 
-/// A date or time as the text that an older client gets instead.
+/// A type of texts in UTF-8 as one of UTF-16: with room for as many characters as it has bytes.
+fn in_utf16(ty: SqlType) -> SqlType {
+    match ty {
+        SqlType::Char(n) => in_utf16(SqlType::VarChar(Len::N(n))),
+        SqlType::VarChar(Len::N(n)) if n <= 4000 => SqlType::NVarChar(Len::N(n)),
+        SqlType::VarChar(_) => SqlType::NVarChar(Len::Max),
+        ty => ty,
+    }
+}
+
+/// A value as the text that a client gets which does not know its type.
 fn as_text(value: &Value, declared: SqlType, sent: SqlType) -> Result<Value, EncodeError> {
     if value.is_null() {
         return Ok(Value::Null);
