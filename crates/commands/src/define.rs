@@ -128,17 +128,23 @@ impl Commands<'_> {
         ))
     }
 
-    /// 12331.
+    /// 12331, 12332.
     pub(crate) fn no_memory_ddl(&self) -> Result<(), SqlError> {
+        self.alone("memory optimized tables")
+    }
+
+    /// What is not undone with a transaction cannot be part of one, nor of a DDL trigger's: 12331, 12332.
+    pub(crate) fn alone(&self, what: &str) -> Result<(), SqlError> {
         if self.state.trancount() == 0 {
             return Ok(());
         }
-        Err(SqlError::new(
-            12331,
-            16,
-            "DDL statements ALTER, DROP and CREATE inside user transactions are not supported with memory optimized \
-             tables.",
-        ))
+        let (number, text) = match self.state.watched {
+            true => {
+                (12332, "Database and server triggers on DDL operations CREATE, ALTER and DROP are")
+            }
+            false => (12331, "DDL statements ALTER, DROP and CREATE inside user transactions are"),
+        };
+        Err(SqlError::new(number, 16, format!("{text} not supported with {what}.")))
     }
 
     pub(crate) fn local(&self, name: &ObjectName) -> Result<(), SqlError> {

@@ -118,9 +118,16 @@ impl Vm<'_> {
             return run(self);
         }
         let before: Vec<_> = self.ddl_triggers().iter().map(|t| (t.kind, t.object_id)).collect();
+        if happens.iter().all(|occurrence| self.due(occurrence, &before).is_empty()) {
+            return run(self);
+        }
         if !apart {
+            let own = self.state.transaction.count == 0;
             return self.in_one_transaction(|vm| {
-                let result = run(vm)?;
+                let outer = std::mem::replace(&mut vm.state.watched, own);
+                let result = run(vm);
+                vm.state.watched = outer;
+                let result = result?;
                 vm.fire_events(&happens, &before, command, guarded)?;
                 Ok(result)
             });
@@ -137,6 +144,26 @@ impl Vm<'_> {
         Ok(result)
     }
 
+    /// The triggers of an event that were there `before` and still are, in their order.
+    fn due(
+        &mut self,
+        occurrence: &Occurrence,
+        before: &[(ModuleKind, i32)],
+    ) -> Vec<Arc<ProcedureDef>> {
+        let concerns = |trigger: &Arc<ProcedureDef>| {
+            let (kind, event) = (trigger.kind, occurrence.event);
+            before.contains(&(kind, trigger.object_id))
+                && trigger.is_for(event)
+                && !trigger.trigger.is_some_and(|t| t.is_disabled())
+                && (kind == ModuleKind::ServerTrigger || !occurrence.is_of_server())
+        };
+        let mut due: Vec<_> = self.ddl_triggers().into_iter().filter(concerns).collect();
+        due.sort_by_key(|trigger| {
+            (trigger.kind != ModuleKind::ServerTrigger, trigger.order_of(occurrence.event))
+        });
+        due
+    }
+
     /// Fires for each event the triggers that were there `before` and still are.
     fn fire_events(
         &mut self,
@@ -146,17 +173,7 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<(), Halted> {
         for occurrence in happens {
-            let concerns = |trigger: &Arc<ProcedureDef>| {
-                let (kind, event) = (trigger.kind, occurrence.event);
-                before.contains(&(kind, trigger.object_id))
-                    && trigger.is_for(event)
-                    && !trigger.trigger.is_some_and(|t| t.is_disabled())
-                    && (kind == ModuleKind::ServerTrigger || !occurrence.is_of_server())
-            };
-            let mut due: Vec<_> = self.ddl_triggers().into_iter().filter(concerns).collect();
-            due.sort_by_key(|trigger| {
-                (trigger.kind != ModuleKind::ServerTrigger, trigger.order_of(occurrence.event))
-            });
+            let due = self.due(occurrence, before);
             if due.is_empty() {
                 continue;
             }

@@ -152,6 +152,8 @@ pub struct SessionState {
     pub triggers: Vec<Firing>,
     /// The text of the EXEC of a system procedure whose doings DDL triggers may want to know of.
     pub command: Option<Arc<str>>,
+    /// The transaction is the statement's own, and there for a DDL trigger that is to fire.
+    pub watched: bool,
     /// User-defined functions running, one in another.
     pub functions: u32,
     /// ATOMIC blocks running, one in another.
@@ -205,6 +207,7 @@ impl SessionState {
             gathering: false,
             triggers: Vec::new(),
             command: None,
+            watched: false,
             procedure_id: 0,
             caught: Vec::new(),
             own_procedures: Vec::new(),

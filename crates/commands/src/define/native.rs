@@ -130,12 +130,7 @@ impl Commands<'_> {
     }
 
     fn check_native_transaction(&self) -> Result<(), SqlError> {
-        if self.state.trancount() == 0 {
-            return Ok(());
-        }
-        let text = "DDL statements ALTER, DROP and CREATE inside user transactions are not supported with natively \
-                    compiled modules.";
-        Err(SqlError::new(12331, 16, text))
+        self.alone("natively compiled modules")
     }
 }
 
