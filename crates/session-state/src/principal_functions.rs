@@ -254,6 +254,7 @@ fn has_permission(
                     let target = |at| Target::Column { id, schema, column: at as i32 + 1 };
                     table.column(column).map(target)
                 }
+                (None, ..) => return of_system_object(state, host, access, &args[0], &permission),
                 _ => found.map(|object| object_target(access, &object)),
             }
         }
@@ -283,5 +284,36 @@ fn has_permission(
     match Permission::by_name(&permission).filter(|p| p.applies_to(class)) {
         Some(permission) => Value::Int(i32::from(access.allows(permission, target))),
         None => Value::Null,
+    }
+}
+
+/// HAS_PERMS_BY_NAME of what the server brings along: everybody may read its views and run its procedures. NULL for what is
+/// not there.
+fn of_system_object(
+    state: &SessionState,
+    host: &mut dyn Host,
+    access: &Access,
+    name: &Value,
+    permission: &str,
+) -> Value {
+    let mut told = |func, args: &[Value]| host.metadata(func, args, state).unwrap_or(Value::Null);
+    let id = told(FuncId::ObjectId, std::slice::from_ref(name));
+    let Value::Int(number) = id else { return Value::Null };
+    if number >= 0 {
+        return Value::Null;
+    }
+    let mut is = |property: &str| {
+        let told = told(FuncId::ObjectProperty, &[id.clone(), Value::str(property)]);
+        told == Value::Int(1)
+    };
+    let is_read = is("IsView") || is("IsTableFunction") || is("IsInlineFunction");
+    let granted = if is_read { "SELECT" } else { "EXECUTE" };
+    match permission {
+        "ANY" => Value::Int(1),
+        _ if permission == granted => Value::Int(1),
+        _ => match Permission::by_name(permission).filter(|p| p.applies_to(Class::Object)) {
+            Some(_) => Value::Int(i32::from(access.is_unlimited())),
+            None => Value::Null,
+        },
     }
 }
