@@ -10,7 +10,7 @@ use crate::mistakes::first_mistake;
 use crate::programs::Session;
 use crate::request::request;
 use crate::vm::Vm;
-use executor::{Command, ResultSink, SqlError};
+use executor::{Command, Done, ResultSink, SqlError};
 use session_state::Host;
 use session_state::InputKind;
 use session_state::{Halt, Halted};
@@ -28,8 +28,8 @@ pub fn is_insert_bulk(batch: &str) -> bool {
         && words.next().is_some_and(|w| w.eq_ignore_ascii_case("bulk"))
 }
 
-/// Says whether rows may follow an `INSERT BULK`. `Err` when an error was told: 208 without the table, 207 without a
-/// column, 229, 1088. Suspends.
+/// Says whether rows may follow an `INSERT BULK`. `Err` when an error was told (208 without the table, 229, 1088), or a
+/// column is not there. Suspends.
 #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
 pub fn announce_bulk(
     session: &mut Session,
@@ -38,8 +38,18 @@ pub fn announce_bulk(
     sink: &mut dyn ResultSink,
 ) -> Result<(), ()> {
     request(session, host, sink, |vm| {
-        let planned = vm.plan_client(insert, false);
-        planned.map_err(|error| vm.ended_by(error))?;
+        match vm.plan_client(insert, false) {
+            Ok(_) => {}
+            // Of a column that is not there the DONE alone tells, as in SQL Server.
+            Err(error) if error.number == 207 => {
+                let command = Command::BulkInsert;
+                vm.state.error = error.number;
+                vm.failed = true;
+                vm.sink.done(Done { rows: None, command, in_procedure: false, failed: true });
+                return Err(Halt::Batch);
+            }
+            Err(error) => return Err(vm.ended_by(error)),
+        }
         vm.state.error = 0;
         vm.tell_done(Command::BulkInsert, None);
         Ok(())
@@ -125,7 +135,15 @@ impl Vm<'_> {
             true => self.open_bulk(&rules, &listed, &mut [])?,
             false => self.plan_bulk(&rules, &listed, &mut [])?,
         };
-        let names: Vec<&str> = listed.iter().map(|column| &*column.name).collect();
+        // What comes in another type than the column's is converted, and its order may be another.
+        let comes_as_it_is = |place: usize, column: &Column| match bulk.columns.get(place) {
+            Some((_, ty)) => binder::type_of(ty).is_none_or(|ty| ty == column.ty),
+            None => true,
+        };
+        let names = listed.iter().enumerate();
+        let names: Vec<&str> = names
+            .map(|(place, column)| if comes_as_it_is(place, column) { &*column.name } else { "" })
+            .collect();
         let target = super::find_table(self.state, &ir::ObjectName::from(rules.table));
         let sorted = target.and_then(|table| Sorted::by_hint(&table, &bulk.order, &names));
         Ok(Announced { loading, columns, sent, sorted })

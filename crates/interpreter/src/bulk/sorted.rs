@@ -1,7 +1,7 @@
 //! The ORDER hint of a bulk load: its rows come in the order of the clustered key.
 //!
 //! Promises: a hint that is not about the clustered key, column by column and each in its direction, is ignored, as one
-//! is for a heap or a view; else a row that does not come behind the one before it ends the load (4819), also one of the
+//! is for a heap or a view, and one over a column that comes in another type than the table has it; else a row that does not come behind the one before it ends the load (4819), also one of the
 //! same key where the key is unique. Keys are compared as they are stored.
 
 use catalog::TableDef;
@@ -24,7 +24,7 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    /// `names`: of the columns that a row has a value for. None: nothing is asked of the rows.
+    /// `names`: of the columns that a row has a value for, empty where it comes in another type. None: nothing is asked of the rows.
     pub fn by_hint(table: &TableDef, hint: &[IndexColumn], names: &[&str]) -> Option<Sorted> {
         let key = table.clustered_key();
         let is_meant = |(wanted, (at, descending)): (&IndexColumn, &(usize, bool))| {
