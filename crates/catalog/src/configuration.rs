@@ -4,7 +4,7 @@
 //! restored: `name | value, value for secondaries`; a value that is NULL was never set (of a secondary: PRIMARY).
 //!
 //! Promises: only names of [`SCOPED_OPTIONS`], of [`StatisticsSwitch`], that of change tracking (`tracking.rs`) and those
-//! of messages (`messages.rs`) are kept; a change is durable when it returns, and is no part of the session's transaction; plans made before it are stale after it.
+//! of messages (`messages.rs`) and of audit specifications (`audits.rs`) are kept; a change is durable when it returns, and is no part of the session's transaction; plans made before it are stale after it.
 //!
 //! Sources: SQL Server's documentation of ALTER DATABASE SCOPED CONFIGURATION and sys.database_scoped_configurations.
 

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod alter;
+mod audits;
 mod binding;
 mod catalog;
 mod columnstore;
@@ -50,6 +51,7 @@ mod xml_index;
 mod xml_schemas;
 
 pub use alter::{Altered, Work};
+pub use audits::{AuditDef, AuditDefs, AuditSpecificationDef, free_specification_id};
 pub use binding::{Binding, TypeBindings};
 pub use catalog::Catalog;
 pub use configuration::{

@@ -4,6 +4,7 @@
 //! change at a time; it is held across waits, and waiters poll it, so no scheduler blocks.
 //! The server's principals are here too; their changes are one after the other by a row lock.
 
+use crate::audits::{AUDITS, AuditDefs};
 use crate::catalog::in_transaction;
 use crate::def::*;
 use crate::governor::{GOVERNOR, GovernorDef};
@@ -34,6 +35,8 @@ pub struct ServerCatalog {
     directory: RwLock<Arc<Directory>>,
     /// Held for look-ups and publication only.
     governor: RwLock<Arc<GovernorDef>>,
+    /// Held for look-ups and publication only.
+    audits: RwLock<Arc<AuditDefs>>,
     /// Held for look-ups and publication only.
     settings: RwLock<Settings>,
     /// Transactions over several databases that were decided to commit, and those of them that have done so everywhere.
@@ -85,6 +88,7 @@ impl ServerCatalog {
             decisions.made.insert(number.map_err(|_| corrupt("a decision without a number"))?);
         }
         let governor = GovernorDef::load(&tables, &mut txn)?;
+        let audits = AuditDefs::load(&tables, &mut txn)?;
         let settings = crate::settings::load(&tables, &mut txn)?;
         let security = SecurityTables::new(master);
         let directory = principals::load(&security, &mut txn, Scope::Server)?;
@@ -99,6 +103,7 @@ impl ServerCatalog {
             list: RwLock::new(list),
             changing: AtomicBool::new(false),
             governor: RwLock::new(Arc::new(governor)),
+            audits: RwLock::new(Arc::new(audits)),
             settings: RwLock::new(settings),
             decisions: Mutex::new(decisions),
         })
@@ -272,6 +277,25 @@ impl ServerCatalog {
         let def = Arc::new(def);
         *self.governor.write() = def.clone();
         Ok(def)
+    }
+
+    /// Audits as defined.
+    pub fn audits(&self) -> Arc<AuditDefs> {
+        self.audits.read().clone()
+    }
+
+    /// Changes their definitions, durably when this returns; what `work` refuses leaves them as they were. Suspends.
+    pub fn change_audits<E: From<CatalogError>>(
+        &self,
+        work: impl FnOnce(&mut AuditDefs) -> Result<(), E>,
+    ) -> Result<Arc<AuditDefs>, E> {
+        let _changing = self.change();
+        let mut defs = AuditDefs::clone(&self.audits());
+        work(&mut defs)?;
+        self.keep_options(AUDITS, defs.rows())?;
+        let defs = Arc::new(defs);
+        *self.audits.write() = defs.clone();
+        Ok(defs)
     }
 
     /// The server's settings as they were kept last.

@@ -173,6 +173,7 @@ permissions! {
     AlterAnyApplicationRole = 41, "ALTER ANY APPLICATION ROLE", "ALAR",
     CreateXmlSchemaCollection = 42, "CREATE XML SCHEMA COLLECTION", "CRXS",
     CreateFulltextCatalog = 43, "CREATE FULLTEXT CATALOG", "CRFT",
+    AlterAnyDatabaseAudit = 44, "ALTER ANY DATABASE AUDIT", "ALDA",
     ConnectSql = 50, "CONNECT SQL", "COSQ",
     ControlServer = 51, "CONTROL SERVER", "CL",
     ViewServerState = 52, "VIEW SERVER STATE", "VWSS",
@@ -192,6 +193,7 @@ permissions! {
     AdministerBulkOperations = 66, "ADMINISTER BULK OPERATIONS", "ADBO",
     Shutdown = 67, "SHUTDOWN", "SHDN",
     ViewAnyErrorLog = 68, "VIEW ANY ERROR LOG", "VAEL",
+    AlterAnyServerAudit = 69, "ALTER ANY SERVER AUDIT", "ALAA",
 }
 
 use Permission::*;
@@ -331,6 +333,7 @@ impl Permission {
                     Connect => ConnectAnyDatabase,
                     Select => SelectAllUserSecurables,
                     ShowPlan => AlterTrace,
+                    AlterAnyDatabaseAudit => AlterAnyServerAudit,
                     _ => ControlServer,
                 },
             )),
