@@ -5,7 +5,7 @@
 //! while a background task checkpoints; the power goes off at a random operation of the device; each unsynced write
 //! then survives, vanishes or is torn; the database is opened again, in some cases losing power again while it
 //! recovers, or while recovery goes on behind the first users; and what it holds is compared with the model. Half of the
-//! cases go on from there for another round.
+//! cases go on from there for another round. In a third of the cases one table lives in memory, in a third both do.
 //!
 //! What must hold:
 //! 1. *lost*: a commit acknowledged in full is there, and so is what such a commit has seen, and what was
@@ -24,6 +24,7 @@ mod beside;
 mod case;
 mod copy;
 mod index;
+mod memory;
 mod model;
 pub mod planted;
 mod session;
@@ -146,7 +147,7 @@ mod tests {
         assert!(report.acknowledged > 300, "{report}");
         assert!(report.copies > 8, "{report}");
         assert!(report.early > 100 && report.cut > 3 && report.demanded > 300, "{report}");
-        assert!(report.beside > 500 && report.refused > 10, "{report}");
+        assert!(report.beside > 500 && report.refused > 5, "{report}");
     }
 
     #[test]

@@ -70,6 +70,11 @@ impl Database {
         self.check()?;
         self.checkpoint_wanted.store(false, Release);
         let log = &self.shared.log;
+        if let Err(e) = self.write_memory() {
+            // The log keeps what could not be written: a full data file, say, does not keep pages from their places.
+            self.check()?;
+            self.note_error(&format!("rows in memory were not all written to pages: {e}"));
+        }
         let begun = log.tail();
         let phase = self.recovery_phase();
         // Pages that are redone meanwhile have changes from before: they are not waited for.
@@ -94,7 +99,12 @@ impl Database {
             false => self.oldest_to_redo(),
         };
         let redo_from = self.pool.min_rec_lsn(mark).min(pending);
-        let scan_from = self.oldest_needed(mark).min(redo_from);
+        // Memory trees last: one that is not there yet has nothing below the mark.
+        let rows_from = match planted(Bug::EagerTruncation) {
+            true => Lsn::MAX,
+            false => self.memory_needs(),
+        };
+        let scan_from = self.oldest_needed(mark).min(redo_from).min(rows_from);
         log.flush()?;
         self.change_boot(|boot| {
             boot.redo_from = redo_from.max(boot.redo_from);
@@ -140,6 +150,8 @@ impl Database {
             (2, "LOG_BACKUP")
         } else if self.oldest_needed(tail) < redo_from {
             (4, "ACTIVE_TRANSACTION")
+        } else if self.memory_needs() < redo_from {
+            (16, "XTP_CHECKPOINT")
         } else {
             (1, "CHECKPOINT")
         }
@@ -212,6 +224,9 @@ impl Database {
         match self.store.grow_ahead() {
             Ok(grown) => busy |= grown,
             Err(e) => self.note_error(&format!("growing a data file: {e}")),
+        }
+        if let Err(e) = self.write_memory_if_due() {
+            self.note_error(&format!("rows in memory were not written: {e}"));
         }
         if self.checkpoint_due()
             && let Err(e) = self.checkpoint()

@@ -5,6 +5,7 @@
 
 use crate::boot::Boot;
 use crate::checkpoint::Pauses;
+use crate::memory::Reserve;
 use crate::memory_quota::MemoryQuota;
 use crate::recovering::Recovering;
 use crate::status::Sessions;
@@ -21,7 +22,8 @@ use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
+use stdx::NumberMap;
 use storage::Store;
 use transaction::{Shared, XdesStats};
 
@@ -94,6 +96,13 @@ pub struct Database {
     /// MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT. Not remembered in the file.
     elevates_to_snapshot: AtomicBool,
     pub(crate) memory_quota: OnceLock<Arc<MemoryQuota>>,
+    /// Room in the log for the trees beside memory trees.
+    pub(crate) reserve: Reserve,
+    /// Where the log has rows of memory trees that nobody has used since the database was opened.
+    pub(crate) unread_rows: Mutex<NumberMap<u64, Vec<Lsn>>>,
+    /// Rows of memory trees are deleted, and wait for the trees beside.
+    pub(crate) rows_left_behind: AtomicBool,
+    pub(crate) me: Weak<Database>,
     pub(crate) sessions: Sessions,
     owners: AtomicU64,
     stamps: AtomicU64,
@@ -127,7 +136,7 @@ impl Database {
         checkpoint_log_bytes: u64,
         lock: LockGuard,
     ) -> Arc<Database> {
-        let db = Database {
+        let db = Arc::new_cyclic(|me: &Weak<Database>| Database {
             fs,
             primary,
             primary_file,
@@ -139,6 +148,10 @@ impl Database {
             allow_snapshot_isolation: AtomicBool::new(boot.allow_snapshot_isolation),
             elevates_to_snapshot: AtomicBool::new(false),
             memory_quota: OnceLock::new(),
+            reserve: Reserve::default(),
+            unread_rows: Mutex::default(),
+            rows_left_behind: AtomicBool::new(false),
+            me: me.clone(),
             sessions: Sessions::default(),
             boot: Mutex::new(boot),
             boot_write: TaskMutex::new(()),
@@ -164,9 +177,8 @@ impl Database {
             recovering: Recovering::default(),
             shared,
             _lock: lock,
-        };
+        });
         db.choose_snapshots();
-        let db = Arc::new(db);
         let weak = Arc::downgrade(&db);
         db.shared.locks.set_deadlock_hook(Box::new(move |deadlock| {
             if let Some(db) = weak.upgrade() {
@@ -232,6 +244,7 @@ impl Database {
 
     /// Handles to a tree that is gone refuse from here on.
     pub(crate) fn forget_tree(&self, id: TreeId) {
+        self.unread_rows.lock().remove(&id.0.0);
         let mut trees = self.trees.lock();
         trees.gone.insert(id);
         if let Some(tree) = trees.open.remove(&id) {

@@ -131,6 +131,7 @@ impl Database {
     }
 
     pub(crate) fn carry_out_drop(&self, id: TreeId) -> Result<(), EngineError> {
+        self.unread_rows.lock().remove(&id.0.0);
         self.store.free_tree(id)?;
         Ok(self.shared.log_drop(Kind::DropDone, id.0.0).map(|_| ())?)
     }

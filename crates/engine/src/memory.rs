@@ -1,38 +1,40 @@
 //! Trees that live in memory: rows in versions (`storage::memory`), the same door.
 //!
 //! A memory tree has a tree of the store beside it, which gives it its name, its filegroup, its locks and its life: made,
-//! dropped and found as any other. A durable one's rows are written there too, as a transaction commits and within it, so
-//! that the log, recovery, backup and CHECKDB have them as they have everything else; when the database is opened they
-//! are read from there, before anybody may ask. Of one that is not durable the tree beside it stays empty, and nothing is
-//! ever logged but that its transaction has committed.
+//! dropped and found as any other. What a transaction makes of a durable one's rows is in its log record (`commit.rs`);
+//! checkpoints bring the tree beside up to date (`beside.rs`), and the log is kept from where the last one began; when the
+//! database is opened both are read, before anybody may ask (`redo.rs`). Of a tree that is not durable the one beside it stays
+//! empty, and nothing is ever logged but that its transaction has committed.
 //!
 //! Rules of a transaction over them:
 //! - It reads as of one snapshot, taken when it first touches any memory tree: the log's tail, since what it sees need not
 //!   be durable before its own commit is.
 //! - It writes at once, and is refused at once where another has written since that snapshot ([`EngineError::WriteConflict`]).
 //! - By REPEATABLE READ it notes the rows that it has read, by SERIALIZABLE the ranges; when it commits they must still be
-//!   as it saw them. First the rows of durable trees go to their place, then it says that it is preparing, then it looks,
-//!   then its commit is logged, then its versions are stamped. docs/decisions/0014-memory-tables.md has the argument. Who
-//!   has noted nothing looks at nothing; where such a one has changed a single row, that row's record commits it too.
+//!   as it saw them. First it makes what the log is to say of durable trees' rows, then it says that it is preparing, then it
+//!   looks, then its commit is logged, then its versions are stamped. docs/decisions/0014-memory-tables.md has the argument.
+//!   Who has noted nothing looks at nothing.
 //! - A definition that moves rows to other trees is seen by nobody who began before it: whoever has read the trees that
 //!   are gone does not commit with checked reads, and whose snapshot is older does not read the new ones.
 //! - What it takes back it takes back newest first, before its locks go and before anybody learns that it is over.
 
+mod beside;
+mod commit;
+mod redo;
+
+pub(crate) use beside::Reserve;
+
 use crate::memory_quota::{MemoryQuota, Weighed};
-use crate::{Database, Isolation};
-use crate::{EngineError, InsertHint, Lsn, ReadOptions, RowImage, Tree, TreeId, Txn};
-use lock_manager::{KeyMode, TableMode};
-use log_manager::Appended;
+use crate::{Database, EngineError, Isolation, Lsn, ReadOptions, RowImage, Tree, TreeId, Txn};
+use lock_manager::TableMode;
 use mvcc::{Xid, XidStatus};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*, fence};
-use storage::memory::{
-    Changed, Cursor, Kind, Needs, Outcome, Pin, Refused, Sight, States, Table, Written,
-};
-use storage::{Run, StorageError, TxnLog};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
+use storage::StorageError;
+use storage::memory::{Cursor, ImageWriter, Kind, Needs, Refused, Sight, States, Table, Written};
 use telemetry::{Counter, counters};
-use transaction::{InUse, OnlyChange, Shared, XidTable};
+use transaction::{InUse, XidTable};
 
 /// How a tree is to live in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +46,9 @@ pub struct MemoryForm {
 
 /// Rows that wait to be cleaned before a commit does some of that.
 const CLEAN_AT: usize = 1024;
+/// Rows that a clean-up has to leave, mostly because the tree beside has them still, before they are written there without a
+/// checkpoint.
+const LEFT_BEHIND_MAX: usize = 64 << 10;
 
 pub(crate) struct MemoryTree {
     pub(crate) table: Table,
@@ -59,6 +64,8 @@ pub(crate) struct MemoryTree {
     /// Writes that were refused: counted on the way out alone.
     pub(crate) conflicts: AtomicU64,
     pub(crate) duplicates: AtomicU64,
+    /// What its rows lack beside it is in the log from here on.
+    pub(crate) logged_from: AtomicU64,
 }
 
 /// What a transaction has to do with memory trees.
@@ -70,12 +77,9 @@ pub(crate) struct MemoryPart {
     /// count another reference to it costs more than a row.
     trees: Vec<Touched>,
     read: Vec<Read>,
-    /// Memory for a row on its way to the tree beside its own.
-    row: Vec<u8>,
+    /// What the log is to say of rows, as it commits.
+    pub(crate) images: ImageWriter,
 }
-
-/// So many trees are kept from one transaction to the next.
-const TREES_MAX: usize = 8;
 
 impl MemoryPart {
     /// Nothing was read or written.
@@ -89,14 +93,10 @@ pub(crate) struct Change {
     /// Its place in [`MemoryPart::trees`].
     tree: usize,
     written: Written,
-    /// What the log need not repeat of its row.
-    run: Option<Run>,
 }
 
 struct Touched {
     tree: Tree,
-    /// Where rows last went in the tree beside it.
-    hint: InsertHint,
 }
 
 impl Touched {
@@ -147,9 +147,13 @@ impl Weighed for MemoryTree {
 }
 
 impl MemoryTree {
-    fn clean(&self, shared: &Shared, in_use: &InUse) -> u64 {
-        let gone = self.table.clean(&Snapshots(in_use.clone()), &Xids(&shared.xids));
-        self.clean_at.store(CLEAN_AT.max(2 * self.table.to_clean()), Relaxed);
+    fn clean(&self, db: &Database, in_use: &InUse) -> u64 {
+        let gone = self.table.clean(&Snapshots(in_use.clone()), &Xids(&db.shared.xids));
+        let left = self.table.to_clean();
+        self.clean_at.store(CLEAN_AT.max(2 * left), Relaxed);
+        if self.durable && left > LEFT_BEHIND_MAX {
+            db.rows_left_behind.store(true, Relaxed);
+        }
         gone
     }
 
@@ -193,20 +197,10 @@ impl Database {
             return Ok(());
         }
         let table = Table::new(form.kind);
+        // Before anything is read: nobody writes here before it is there.
+        let mut logged_from = self.shared.log.tail();
         if form.durable {
-            let mut txn = self.begin(Default::default());
-            txn.begin_statement();
-            let options = crate::ScanOptions {
-                read: ReadOptions::versions(),
-                reverse: false,
-                one_value: false,
-            };
-            let mut scan = txn.scan(&tree, Bound::Unbounded, Bound::Unbounded, options)?;
-            while let Some((key, row)) = scan.next(&mut txn)? {
-                table.load(key, row);
-            }
-            txn.end_statement();
-            txn.rollback()?;
+            logged_from = logged_from.min(self.load_memory(&tree, &table)?);
         }
         let clean_at = AtomicUsize::new(CLEAN_AT);
         let made = Arc::new(MemoryTree {
@@ -218,11 +212,14 @@ impl Database {
             is_gone: AtomicBool::new(false),
             conflicts: AtomicU64::new(0),
             duplicates: AtomicU64::new(0),
+            logged_from: AtomicU64::new(logged_from.0),
         });
         if let Some(quota) = self.memory_quota() {
             quota.add(Arc::<MemoryTree>::downgrade(&made));
         }
         let _ = tree.inner.memory.set(made);
+        // It keeps the log itself from here on.
+        self.unread_rows.lock().remove(&tree.number());
         Ok(())
     }
 
@@ -264,7 +261,7 @@ impl Database {
             if let Some(memory) = tree.memory().filter(|m| m.table.to_clean() > 0) {
                 let in_use =
                     in_use.get_or_insert_with(|| self.shared.snapshots.advance(&self.shared.log));
-                gone += memory.clean(&self.shared, in_use);
+                gone += memory.clean(self, in_use);
             }
         }
         self.figures.cleaned_by_background.fetch_add(gone, Relaxed);
@@ -387,6 +384,7 @@ impl Txn {
     ) -> Result<(), EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
         self.prepare_memory_write()?;
+        check_size(memory, key, row)?;
         if let Some(quota) = self.db.memory_quota() {
             quota.draw(key.len(), row.bytes.len())?;
         }
@@ -394,7 +392,7 @@ impl Txn {
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
         match memory.table.insert(key, row, &sight) {
             Ok(written) => {
-                self.note_change(tree, written, row.run);
+                self.note_change(tree, written);
                 tree.count_rows(1);
                 Ok(())
             }
@@ -412,15 +410,18 @@ impl Txn {
     ) -> Result<bool, EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
         self.prepare_memory_write()?;
-        if let (Some(quota), Some(row)) = (self.db.memory_quota(), row) {
-            quota.draw(0, row.bytes.len())?;
+        if let Some(row) = row {
+            check_size(memory, key, row)?;
+            if let Some(quota) = self.db.memory_quota() {
+                quota.draw(0, row.bytes.len())?;
+            }
         }
         let snapshot = self.memory_snapshot();
         let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
         match memory.table.change(key, row, &sight) {
             Ok(None) => Ok(false),
             Ok(Some(written)) => {
-                self.note_change(tree, written, row.and_then(|row| row.run));
+                self.note_change(tree, written);
                 match row {
                     Some(_) => tree.count_changes(1),
                     None => {
@@ -440,15 +441,15 @@ impl Txn {
         self.context.ensure_xid().map_err(full)
     }
 
-    fn note_change(&mut self, tree: &Tree, written: Written, run: Option<Run>) {
+    fn note_change(&mut self, tree: &Tree, written: Written) {
         let part = &mut self.memory;
         // The one that was changed last, mostly.
         let is_it = |touched: &Touched| Arc::ptr_eq(&touched.tree.inner, &tree.inner);
         let at = part.trees.iter().rposition(is_it).unwrap_or_else(|| {
-            part.trees.push(Touched { tree: tree.clone(), hint: InsertHint::default() });
+            part.trees.push(Touched { tree: tree.clone() });
             part.trees.len() - 1
         });
-        part.written.push(Change { tree: at, written, run });
+        part.written.push(Change { tree: at, written });
     }
 
     #[cold]
@@ -465,203 +466,14 @@ impl Txn {
             Refused::Conflict => EngineError::WriteConflict,
         })
     }
-
-    /// Whether its reads of memory trees are to be looked at when it commits.
-    #[inline]
-    pub(crate) fn must_validate(&self) -> bool {
-        !self.memory.read.is_empty()
-    }
-
-    /// The first half of committing: the rows of durable trees go to their place, and what it has read is looked at. Where
-    /// the log's record of a single row has committed it, and all is in the log: where. Suspends.
-    pub(crate) fn prepare_memory(&mut self) -> Result<Option<Appended>, EngineError> {
-        if !self.memory.written.is_empty() {
-            // What disk tables' snapshot calls a conflict was none in memory.
-            self.context.set_conflict_from(None);
-            if let Some(at) = self.write_beside()? {
-                return Ok(Some(at));
-            }
-        }
-        if !self.must_validate() {
-            // Who has read nothing that must stay as it is looks at nothing: committing says that it has prepared.
-            return Ok(None);
-        }
-        if !self.memory.written.is_empty() {
-            self.shared.xids.preparing(self.context.xid());
-        }
-        // Between saying that it prepares and looking at what others have written: `storage::memory::Table::changed`.
-        fence(SeqCst);
-        let Some(snapshot) = self.memory.snapshot else { return Ok(None) };
-        let read = std::mem::take(&mut self.memory.read);
-        let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
-        for what in read {
-            let (Read::Key(tree, _) | Read::Range(tree, _)) = &what;
-            if tree.is_gone.load(Acquire) {
-                counters::add(Counter::XtpValidationFailures, 1);
-                return Err(EngineError::NotRepeatable);
-            }
-            let changed = match what {
-                Read::Key(tree, key) => tree.table.changed(&key, &sight),
-                Read::Range(tree, mut cursor) => tree.table.changed_within(&mut cursor, &sight),
-            };
-            let error = match changed {
-                Changed::No => None,
-                Changed::Row => Some(EngineError::NotRepeatable),
-                Changed::Phantom => Some(EngineError::NotSerializable),
-            };
-            if let Some(error) = error {
-                counters::add(Counter::XtpValidationFailures, 1);
-                return Err(error);
-            }
-            runtime::task::maybe_yield();
-        }
-        Ok(None)
-    }
-
-    /// The rows of durable trees, as they will be, into the trees beside them. One row, of a transaction that has logged
-    /// nothing and has nothing to look at: its record is the commit too, and where that is.
-    fn write_beside(&mut self) -> Result<Option<Appended>, EngineError> {
-        let changes = std::mem::take(&mut self.memory.written);
-        let mut trees = std::mem::take(&mut self.memory.trees);
-        let own = self.context.xid();
-        let only = changes.len() == 1 && !self.must_validate() && self.context.last().is_none();
-        let mut result = Ok(None);
-        let mut row = std::mem::take(&mut self.memory.row);
-        for change in &changes {
-            let Touched { tree, hint } = &mut trees[change.tree];
-            let Some(memory) = tree.memory().filter(|memory| memory.durable) else { continue };
-            if self.drops.iter().any(|(gone, _)| gone.id() == tree.id()) {
-                // One between two steps of a definition.
-                continue;
-            }
-            runtime::task::maybe_yield();
-            result = memory.table.outcome(change.written, own, &mut row, |outcome| {
-                self.write_one_beside(tree, outcome, change.run, hint, only)
-            });
-            if result.is_err() {
-                break;
-            }
-        }
-        (self.memory.written, self.memory.trees, self.memory.row) = (changes, trees, row);
-        result
-    }
-
-    fn write_one_beside(
-        &mut self,
-        tree: &Tree,
-        outcome: Outcome<'_>,
-        run: Option<Run>,
-        hint: &mut InsertHint,
-        only: bool,
-    ) -> Result<Option<Appended>, EngineError> {
-        loop {
-            let beside = &tree.inner.tree;
-            let (done, at) = match only {
-                true => {
-                    let mut log = OnlyChange::new(&mut self.context);
-                    let done = change_beside(beside, &mut log, outcome, run, hint);
-                    (done, log.end())
-                }
-                false => (change_beside(beside, &mut self.context, outcome, run, hint), None),
-            };
-            match done {
-                Ok(true) => return Ok(at),
-                Ok(false) | Err(StorageError::Duplicate) => {
-                    // Nobody writes there but whoever has the row in memory.
-                    self.db.fail("rows in memory and those beside them differ");
-                    return Err(self.db.check().err().unwrap_or(EngineError::Doomed));
-                }
-                // Its commit is being published.
-                Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
-                Err(e) => return Err(self.refuse(tree, e)),
-            }
-        }
-    }
-
-    /// The other half: the commit is in the log.
-    pub(crate) fn stamp_memory(&mut self, csn: Lsn) {
-        let (own, pin) = (self.context.xid(), Pin::new());
-        for change in &self.memory.written {
-            self.memory.trees[change.tree].memory().table.stamp(change.written, own, csn, &pin);
-        }
-    }
-
-    /// The definition that has filled trees is committed. Under their tables' Sch-M locks.
-    #[cold]
-    pub(crate) fn note_filled(&mut self, csn: Lsn) {
-        for change in &self.memory.written {
-            let memory = self.memory.trees[change.tree].memory();
-            if memory.is_filling.swap(false, Relaxed) {
-                memory.filled_at.store(csn.0, Release);
-            }
-        }
-    }
-
-    /// Takes changes back until so many are left.
-    pub(crate) fn take_memory_back(&mut self, to: usize) {
-        self.memory.take_back_to(to);
-    }
-
-    /// The transaction is over; its snapshot is not in use any more.
-    pub(crate) fn finish_memory(&mut self) {
-        counters::add(Counter::XtpTransactions, 1);
-        if self.memory.written.is_empty() {
-            counters::add(Counter::XtpReadOnly, 1);
-        }
-        self.status.note_memory(Lsn::NONE);
-        self.memory.snapshot = None;
-        self.memory.read.clear();
-        self.memory.written.clear();
-        let trees = &mut self.memory.trees;
-        for touched in trees.iter() {
-            let memory = touched.memory();
-            if memory.table.to_clean() >= memory.clean_at.load(Relaxed) {
-                let in_use = self.shared.snapshots.advance(&self.shared.log);
-                let gone = memory.clean(&self.shared, &in_use);
-                self.db.figures.cleaned_by_transactions.fetch_add(gone, Relaxed);
-            }
-        }
-        // What is gone is not held on to, nor what has another shape by now.
-        trees.retain(|touched| touched.tree.is_current());
-        if trees.len() > TREES_MAX {
-            trees.drain(..trees.len() - TREES_MAX);
-        }
-    }
 }
 
-/// What a change comes to, in the tree beside its own; false: that has no such row.
-fn change_beside<L: TxnLog>(
-    beside: &storage::Tree,
-    log: &mut L,
-    outcome: Outcome<'_>,
-    run: Option<Run>,
-    hint: &mut InsertHint,
-) -> Result<bool, StorageError> {
-    let image = |bytes| RowImage { bytes, run };
-    match outcome {
-        Outcome::Nothing => Ok(true),
-        Outcome::Inserted { key, row } => beside.insert(log, key, &image(row), hint).map(|()| true),
-        Outcome::Updated { key, row } => beside.update(log, key, &image(row)),
-        Outcome::Deleted { key } => beside.mark_ghost(log, key),
-    }
-}
-
-impl MemoryPart {
-    /// Takes everything back, for a transaction whose session is gone.
-    pub(crate) fn abandon(&mut self) {
-        self.take_back_to(0);
-        self.trees.clear();
-    }
-
-    /// Takes changes back, newest first, until so many are left.
-    fn take_back_to(&mut self, to: usize) {
-        while self.written.len() > to {
-            if let Some(change) = self.written.pop() {
-                let touched = &self.trees[change.tree];
-                let rows = touched.memory().table.take_back(change.written);
-                touched.tree.count_taken_back(rows);
-            }
-        }
+/// The tree beside must take what memory has.
+#[inline]
+fn check_size(memory: &MemoryTree, key: &[u8], row: &RowImage<'_>) -> Result<(), EngineError> {
+    match memory.durable && !storage::fits(key.len(), row.bytes.len()) {
+        true => Err(StorageError::RowTooLarge { key: key.len(), row: row.bytes.len() }.into()),
+        false => Ok(()),
     }
 }
 

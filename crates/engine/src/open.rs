@@ -219,6 +219,7 @@ impl Database {
             bytes,
             lock,
         );
+        *db.unread_rows.lock() = analysis.take_rows();
         let early = !restored && redo.progress().log_bytes > options.recover_first_bytes;
         db.begin_recovery(redo, &analysis, analysis_ns);
         if !won.is_empty() {

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use storage::{FileHeader, Store};
 use telemetry::WaitType;
-use transaction::{Envelope, Kind};
+use transaction::Envelope;
 
 /// Blocks that the longest log record may begin before the one in which it ends.
 const RECORD_BLOCKS: u64 = 18;
@@ -381,8 +381,7 @@ fn first_later(
                 what: format!("the log record at {} makes no sense", record.start),
             });
         };
-        let commits = matches!(envelope.kind, Kind::Commit | Kind::Fused);
-        if commits && envelope.wall_us > stop_us {
+        if envelope.kind.commits() && envelope.wall_us > stop_us {
             return Ok(Some(record.start));
         }
     }

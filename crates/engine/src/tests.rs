@@ -11,6 +11,7 @@ mod ghosts;
 mod leaves;
 mod lob;
 mod memory;
+mod memory_log;
 mod recovering;
 mod usage;
 

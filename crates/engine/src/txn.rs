@@ -22,6 +22,7 @@ use lock_manager::{Held, Owner};
 use log_manager::{Appended, Lease};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
+use storage::memory::ImageWriter;
 use telemetry::{Counter, counters};
 use transaction::{Bug, Kind, Shared, SnapshotCell, TxnContext, planted, undo_to};
 
@@ -315,11 +316,12 @@ impl Txn {
             return Err(e);
         }
         let in_memory = !self.memory.written.is_empty();
-        let mut committed = None;
+        let mut images = ImageWriter::default();
         if in_memory || self.must_validate() {
-            committed = self.prepare_or_roll_back()?;
+            self.prepare_or_roll_back()?;
+            images = std::mem::take(&mut self.memory.images);
         }
-        let logged = committed.is_some() || !self.context.last().is_none();
+        let logged = images.images() > 0 || !self.context.last().is_none();
         if in_memory && !logged && self.seen() <= self.shared.log.durable() {
             // There is nothing in the log but that it has committed: nothing to wait for.
             durability = Durability::Delayed;
@@ -332,7 +334,9 @@ impl Txn {
                 csn: None,
             }));
         }
-        let at = match committed.map_or_else(|| self.context.log_commit(), Ok) {
+        let at = self.context.log_commit(images.bytes());
+        self.memory.images = images;
+        let at = match at {
             Ok(at) => at,
             Err(e) => {
                 self.db.drops.lock().retain(|d| self.drops.iter().all(|(t, _)| t.id() != d.tree));
@@ -408,7 +412,7 @@ impl Txn {
         !self.memory.is_untouched()
     }
 
-    fn prepare_or_roll_back(&mut self) -> Result<Option<Appended>, EngineError> {
+    fn prepare_or_roll_back(&mut self) -> Result<(), EngineError> {
         let prepared = self.prepare_memory();
         if prepared.is_err() {
             let _ = self.rollback();

@@ -8,6 +8,8 @@ use crate::pending::Pending;
 use log_manager::{LogError, LogReader, Lsn};
 use mvcc::Xid;
 use std::fmt;
+use stdx::NumberMap;
+use storage::memory::Images;
 use storage::{PageOp, StorageError};
 use transaction::{Bug, Envelope, Kind, planted};
 
@@ -29,6 +31,8 @@ pub struct Analysis {
     pub ops: u64,
     /// Transactions that committed.
     pub commits: u64,
+    /// Where committed transactions say what they have made of rows in memory, by tree.
+    rows: NumberMap<u64, Vec<Lsn>>,
     /// The highest epoch of a transaction id seen; 0 when there was none.
     pub epoch: u64,
     dropping: Vec<(Xid, u64)>,
@@ -46,6 +50,8 @@ pub struct Loser {
     pub shapes: bool,
     /// The number under which its end is decided, if it was prepared.
     pub decision: Option<u128>,
+    /// What it says of rows in memory: of which tree, and where.
+    pub rows: Vec<(u64, Lsn)>,
 }
 
 /// Why recovery stops.
@@ -119,6 +125,11 @@ impl Pass {
             if envelope.kind.has_xid() {
                 found.epoch = found.epoch.max(transaction::epoch_of(envelope.xid));
             }
+            if matches!(envelope.kind, Kind::Rows | Kind::RowsCommit)
+                && Images::of(envelope.body).any(|image| image.is_none())
+            {
+                return Err(bad());
+            }
             found.note(&envelope, record.start, spare);
             if matches!(envelope.kind, Kind::System | Kind::Compensation | Kind::Fused | Kind::Op) {
                 match PageOp::decode(envelope.body) {
@@ -159,17 +170,25 @@ impl Analysis {
             trees: spare.pop().unwrap_or_default(),
             shapes: false,
             decision: None,
+            rows: Vec::new(),
         });
         loser.last = at;
         loser
     }
 
     fn won(&mut self, xid: Xid, spare: &mut Vec<Vec<u64>>) {
-        if let Some(Loser { mut trees, .. }) = self.losers.remove(&xid)
-            && spare.len() < SPARE
-        {
+        let Some(Loser { mut trees, rows, .. }) = self.losers.remove(&xid) else { return };
+        self.note_rows(rows);
+        if spare.len() < SPARE {
             trees.clear();
             spare.push(trees);
+        }
+    }
+
+    /// A transaction that says so of rows in memory has committed.
+    fn note_rows(&mut self, rows: impl IntoIterator<Item = (u64, Lsn)>) {
+        for (tree, at) in rows {
+            self.rows.entry(tree).or_default().push(at);
         }
     }
 
@@ -184,12 +203,24 @@ impl Analysis {
         });
     }
 
+    /// Where committed transactions say what they have made of rows in memory, by tree, in the order of the log. What is said
+    /// of one row comes in the order of the commits: who changes it has seen the one before committed.
+    pub fn take_rows(&mut self) -> NumberMap<u64, Vec<Lsn>> {
+        let mut rows = std::mem::take(&mut self.rows);
+        // A transaction of several records is noted where it commits.
+        rows.values_mut().for_each(|at| at.sort_unstable());
+        rows
+    }
+
     /// Takes out of the losers those whose end was decided elsewhere: they have committed, and it is for the caller to
     /// say so in the log.
     pub fn take_decided(&mut self, decided: &dyn Fn(u128) -> bool) -> Vec<(Xid, Loser)> {
         let won = self.losers.extract_if(|_, loser| loser.decision.is_some_and(decided));
         let won: Vec<(Xid, Loser)> = won.collect();
-        won.iter().for_each(|(xid, _)| self.committed(*xid));
+        for (xid, loser) in &won {
+            self.note_rows(loser.rows.iter().copied());
+            self.committed(*xid);
+        }
         won
     }
 
@@ -220,11 +251,22 @@ impl Analysis {
                     self.dropping.retain(|&(x, t)| x != record.xid || t != tree);
                 }
             }
-            Kind::Commit => {
+            Kind::Rows => {
+                let trees = trees_of(record.body);
+                let loser = self.loser(record.xid, start, spare);
+                loser.rows.extend(trees.into_iter().map(|tree| (tree, start)));
+            }
+            Kind::Commit | Kind::RowsCommit => {
                 self.won(record.xid, spare);
+                if record.kind == Kind::RowsCommit {
+                    self.note_rows(trees_of(record.body).into_iter().map(|tree| (tree, start)));
+                }
                 self.committed(record.xid);
             }
             Kind::Abort => {
+                if let Some(loser) = self.losers.get_mut(&record.xid) {
+                    loser.rows.clear();
+                }
                 self.won(record.xid, spare);
                 self.dropping.retain(|&(x, _)| x != record.xid);
             }
@@ -240,6 +282,7 @@ impl Analysis {
         if let PageOp::FormatRoot { tree } = op {
             // Pages of a dropped tree that have a new owner of the same name: the drop had been carried out.
             self.drops.retain(|t| *t != tree.0.0);
+            self.rows.remove(&tree.0.0);
         }
         if record.kind.has_xid()
             && let Some(loser) = self.losers.get_mut(&record.xid)
@@ -250,4 +293,15 @@ impl Analysis {
             }
         }
     }
+}
+
+/// The trees of whose rows a record tells, each once.
+fn trees_of(images: &[u8]) -> Vec<u64> {
+    let mut trees = Vec::new();
+    for image in Images::of(images).flatten() {
+        if trees.last() != Some(&image.tree) && !trees.contains(&image.tree) {
+            trees.push(image.tree);
+        }
+    }
+    trees
 }

@@ -92,6 +92,6 @@ pub use summary::{PageKind, PageSummary, summary};
 #[cfg(not(loom))]
 pub use sweep::Swept;
 #[cfg(not(loom))]
-pub use tree::{LeafHint, Tree, TreeId};
+pub use tree::{LeafHint, Tree, TreeId, fits};
 #[cfg(not(loom))]
 pub use verify::{EachRow, TreeReport, check_tree, verify};

@@ -21,7 +21,14 @@ mod buckets;
 )]
 mod hash;
 #[cfg(not(loom))]
+mod image;
+#[cfg(not(loom))]
 mod leaving;
+#[cfg_attr(
+    loom,
+    allow(dead_code, reason = "only the lock-free parts are built for the model checker")
+)]
+mod listed;
 #[cfg(loom)]
 mod plain_slab;
 mod reclaim;
@@ -62,6 +69,8 @@ mod sight;
 #[cfg(not(loom))]
 mod table;
 #[cfg(not(loom))]
+mod unwritten;
+#[cfg(not(loom))]
 mod write;
 
 #[cfg(all(test, not(loom)))]
@@ -72,6 +81,8 @@ pub use clean::Needs;
 #[cfg(not(loom))]
 pub use figures::{Chains, Doings, IndexCensus, Nodes, QueueFigures};
 #[cfg(not(loom))]
+pub use image::{Image, ImageWriter, Images};
+#[cfg(not(loom))]
 pub use reclaim::Pin;
 #[cfg(not(loom))]
 pub use scan::Cursor;
@@ -80,6 +91,8 @@ pub use sight::{Changed, Sight, States};
 #[cfg(not(loom))]
 pub use table::{Kind, Table};
 #[cfg(not(loom))]
+pub use unwritten::{Held, Newest};
+#[cfg(not(loom))]
 pub use version::Kept;
 #[cfg(not(loom))]
-pub use write::{Outcome, Refused, Written};
+pub use write::{Refused, Written};

@@ -197,9 +197,8 @@ impl Tree {
         row_bytes: usize,
         mut f: impl FnMut(&mut LeafContext<'_, L>, &mut PageWrite<'_>) -> Result<Change, StorageError>,
     ) -> Result<Left, StorageError> {
-        let too_large = StorageError::RowTooLarge { key: key.len(), row: row_bytes };
-        if key.len() > KEY_MAX || slotted::entry_bytes(key.len(), row_bytes) > 8192 - 72 {
-            return Err(too_large);
+        if !fits(key.len(), row_bytes) {
+            return Err(StorageError::RowTooLarge { key: key.len(), row: row_bytes });
         }
         let system = &*self.store.log;
         let mut cx = LeafContext { tree: self.id(), log, system, old: Vec::new() };
@@ -226,7 +225,7 @@ impl Tree {
                 }
             }
             if slotted::Space::of(&w).slots == 0 {
-                return Err(too_large);
+                return Err(StorageError::RowTooLarge { key: key.len(), row: row_bytes });
             }
             // Compaction or a purge may have changed the page even so.
             drop(w);
@@ -378,6 +377,12 @@ impl Tree {
     pub fn scan(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>, reverse: bool) -> Scan {
         Scan::new(self.clone(), lower, upper, reverse)
     }
+}
+
+/// Whether a tree takes rows of so many bytes under keys of so many.
+#[inline]
+pub fn fits(key: usize, row: usize) -> bool {
+    key <= KEY_MAX && slotted::entry_bytes(key, row) <= 8192 - 72
 }
 
 /// How `change` left things.

@@ -3,10 +3,10 @@
 //! Invariants of a chain: `last` is the newest record of the transaction, each record names the one before; a
 //! compensation names the next one to undo. Nothing here suspends between a lease and the append that it pays for.
 
-mod only;
+mod settling;
 mod unlocked;
 
-pub use only::OnlyChange;
+pub use settling::Settling;
 pub use unlocked::Unlocked;
 
 use crate::envelope::{self, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
@@ -207,15 +207,20 @@ impl TxnContext {
         Ok(at)
     }
 
-    /// Appends the commit record and publishes the commit number. Does not wait for the disk.
-    pub fn log_commit(&mut self) -> Result<Appended, LogError> {
-        self.shared.lease(TXN_ENVELOPE_BYTES, Lease::Rollback)?;
+    /// Appends the commit record, with images of `rows` in memory if there are any, and publishes the commit number. Does
+    /// not wait for the disk.
+    pub fn log_commit(&mut self, rows: &[u8]) -> Result<Appended, LogError> {
+        let (kind, lease) = match rows.is_empty() {
+            true => (Kind::Commit, Lease::Rollback),
+            false => (Kind::RowsCommit, Lease::Normal),
+        };
+        self.shared.lease(TXN_ENVELOPE_BYTES + rows.len(), lease)?;
         if self.central {
             self.shared.xids.is_more_than_one_writer_active();
         }
-        let envelope = envelope::long(Kind::Commit, wall_us(), self.xid, self.last);
+        let envelope = envelope::long(kind, wall_us(), self.xid, self.last);
         self.shared.xids.committing(self.xid);
-        let at = self.shared.log.append(&[&envelope]);
+        let at = self.shared.log.append(&[&envelope, rows]);
         self.shared.xids.committed(self.xid, at.start);
         self.shared.locks.ended(self.xid.0);
         self.shared.log.give_back();

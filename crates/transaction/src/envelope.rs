@@ -4,7 +4,7 @@
 //! 0 kind u8 | 1 wall clock u56, microseconds since 1970 (commits; else 0)
 //! transaction kinds go on:   8 xid u64 | 16 prev u64 (LSN of the transaction's record before; of a compensation:
 //!                            the next one to undo)
-//! then the op (storage's bytes), or a tree's number u64
+//! then the op (storage's bytes), a tree's number u64, or images of rows (storage::memory)
 //! ```
 //! A fused record is begin, op and commit in one: no xid, its start is the commit number.
 
@@ -43,6 +43,11 @@ pub enum Kind {
     Checkpoint = 11,
     /// The transaction is a part of one over several databases: whether it has committed is decided under this number.
     Prepared = 12,
+    /// What a transaction has made of rows in memory, or a part of it: nothing is undone by it, and redone only once
+    /// it has committed.
+    Rows = 13,
+    /// The last of that, and the commit.
+    RowsCommit = 14,
 }
 
 /// A decoded envelope and the bytes behind it.
@@ -73,8 +78,15 @@ impl Kind {
             10 => DropPending,
             11 => Checkpoint,
             12 => Prepared,
+            13 => Rows,
+            14 => RowsCommit,
             _ => return None,
         })
+    }
+
+    /// Whether a transaction has committed with it.
+    pub fn commits(self) -> bool {
+        matches!(self, Kind::Commit | Kind::Fused | Kind::RowsCommit)
     }
 
     /// Whether the envelope has an xid and a back link.

@@ -23,7 +23,7 @@ mod xids;
 #[cfg(test)]
 mod tests;
 
-pub use context::{FusedChange, FusedInsert, Guarded, OnlyChange, Sweeper, TxnContext, Unlocked};
+pub use context::{FusedChange, FusedInsert, Guarded, Settling, Sweeper, TxnContext, Unlocked};
 pub use envelope::{Envelope, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
 pub use ghosts::{Ghosts, Place};
 pub use hash::key_hash;

@@ -107,9 +107,10 @@ fn undo_one(
             context.log_note(Kind::Compensation, record.body, Lease::Rollback)?;
             Ok(())
         }
-        // Its `prev` already leads to the next one to undo. What was prepared was decided against.
-        Kind::Compensation | Kind::Prepared => Ok(()),
-        Kind::Commit | Kind::Abort => {
+        // Its `prev` already leads to the next one to undo. What was prepared was decided against. Rows in memory are taken
+        // back there.
+        Kind::Compensation | Kind::Prepared | Kind::Rows => Ok(()),
+        Kind::Commit | Kind::RowsCommit | Kind::Abort => {
             stdx::fatal!("transaction {} is over and is being undone", record.xid)
         }
         _ => stdx::fatal!("a record of kind {:?} in a transaction's chain", record.kind),

@@ -3,6 +3,7 @@
 use super::beside;
 use super::copy;
 use super::index;
+use super::memory::InMemory;
 use super::model::{Model, State, TABLES, Verdict};
 use super::session::{JOURNAL_TREE, Session, TABLES_TREE, key};
 use backup::SetKind;
@@ -137,6 +138,7 @@ pub fn run(template: &Template, seed: u64) -> Found {
     let (template_fs, base) = (template.fs.clone(), template.base.clone());
     let (found, outcome) = sim::run_with_outcome(seed, move |sim| {
         let mut rng = Prng::new(stdx::mix64(seed));
+        let memory = InMemory::of(seed);
         let mut found = Found::default();
         // Inside: a simulated file system belongs to the world in which it is made.
         let (mut fs, mut base, mut first_id) = (template_fs.crash(seed), base, FIRST_ID);
@@ -144,11 +146,11 @@ pub fn run(template: &Template, seed: u64) -> Found {
         for round in 0..rounds {
             let options = options(&mut rng);
             let mut model = Model::new(base, first_id);
-            let odd = sessions(sim, &fs, &options, &mut model, &mut rng, round);
+            let odd = sessions(sim, &fs, &options, &mut model, &mut rng, (round, memory));
             found.odd = found.odd.take().or(odd);
             fs = fs.crash(rng.next_u64());
             found.images.push(fs.image_hash());
-            let (recovered, db) = match recover(sim, &fs, &options, &mut rng, &mut found) {
+            let (recovered, db) = match recover(sim, &fs, &options, &mut rng, memory, &mut found) {
                 Ok(ok) => ok,
                 Err(e) => {
                     found.odd.get_or_insert(format!("round {round}: recovery failed: {e}"));
@@ -158,7 +160,7 @@ pub fn run(template: &Template, seed: u64) -> Found {
             fs = recovered;
             // Not always: it takes longer than the rest of a case.
             let restored = match rng.one_in(6) {
-                true => copy::restore(&fs, &options, &model, &mut rng),
+                true => copy::restore(&fs, &options, &model, &mut rng, memory),
                 false => Ok(None),
             };
             match restored {
@@ -212,6 +214,18 @@ pub fn run(template: &Template, seed: u64) -> Found {
     found
 }
 
+/// Opens the database, tables in memory and all.
+fn open(
+    fs: &Arc<SimFs>,
+    options: &DbOptions,
+    memory: InMemory,
+) -> Result<Arc<Database>, EngineError> {
+    let fs = fs.clone() as Arc<dyn FileSystem>;
+    let db = Database::open(fs, Path::new(PRIMARY_FILE), options.clone())?;
+    memory.load(&db)?;
+    Ok(db)
+}
+
 /// Opens the database and lets sessions work until the power goes or they are done.
 fn sessions(
     sim: &sim::Sim,
@@ -219,11 +233,9 @@ fn sessions(
     options: &DbOptions,
     model: &mut Model,
     rng: &mut Prng,
-    round: u64,
+    (round, memory): (u64, InMemory),
 ) -> Option<String> {
-    let opened =
-        Database::open(fs.clone() as Arc<dyn FileSystem>, Path::new(PRIMARY_FILE), options.clone());
-    let db = match opened {
+    let db = match open(fs, options, memory) {
         Ok(db) => db,
         Err(e) => return Some(format!("round {round}: it does not open: {e}")),
     };
@@ -254,6 +266,7 @@ fn sessions(
                 model: shared.clone(),
                 rng: Prng::new(rng.next_u64()),
                 keys,
+                memory,
                 transactions: 2 + rng.below(12),
                 odd: odd.clone(),
             };
@@ -329,6 +342,7 @@ fn recover(
     fs: &Arc<SimFs>,
     options: &DbOptions,
     rng: &mut Prng,
+    memory: InMemory,
     found: &mut Found,
 ) -> Result<(Arc<SimFs>, Arc<Database>), EngineError> {
     let mut fs = fs.clone();
@@ -346,11 +360,7 @@ fn recover(
         if again > 0 && !late {
             fs.power_off_at(Some(fs.ops() + rng.below(40)));
         }
-        match Database::open(
-            fs.clone() as Arc<dyn FileSystem>,
-            Path::new(PRIMARY_FILE),
-            options.clone(),
-        ) {
+        match open(&fs, options, memory) {
             Ok(db) if fs.is_on() => {
                 found.early += u64::from(db.is_recovering());
                 if again > 0 && db.is_recovering() {

@@ -2,6 +2,7 @@
 //! what it restores is one moment of the database's history.
 
 use super::case::inspect;
+use super::memory::InMemory;
 use super::model::Model;
 use backup::{FileFacts, Media, SetHeader, SetInfo, SetKind};
 use device::{FileSystem, SimFs};
@@ -42,6 +43,7 @@ pub fn restore(
     options: &DbOptions,
     model: &Model,
     rng: &mut Prng,
+    memory: InMemory,
 ) -> Result<Option<u64>, String> {
     if !fs.exists(Path::new(MEDIA)).map_err(|e| e.to_string())? {
         return Ok(None);
@@ -84,6 +86,7 @@ pub fn restore(
     let copy = fs.clone() as Arc<dyn FileSystem>;
     let copy = Database::recover_restored(copy, Path::new(COPY), options.clone())
         .map_err(|e| format!("the copy is not recovered: {e}"))?;
+    memory.load(&copy).map_err(|e| format!("the copy's rows in memory: {e}"))?;
     let (survivors, state, differ) = inspect(&copy).map_err(|e| format!("the copy: {e}"))?;
     drop(copy);
     if let Some(what) = differ {

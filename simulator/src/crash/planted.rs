@@ -29,13 +29,15 @@ mod imp {
     /// Cases in which a bug has time to show.
     const CASES: u64 = 2_000;
 
-    const PLANTED: [Bug; 6] = [
+    const PLANTED: [Bug; 8] = [
         Bug::StampsOnly,
         Bug::UndoTwice,
         Bug::NoCompensations,
         Bug::ShortRedo,
         Bug::EagerCheckpoint,
         Bug::EarlyAcknowledge,
+        Bug::ForgottenRows,
+        Bug::EagerTruncation,
     ];
 
     pub(super) fn one(number: usize, from: u64) -> ExitCode {

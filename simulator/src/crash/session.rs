@@ -1,6 +1,7 @@
 //! What one session does until the power goes: random transactions, each step told to the model.
 
 use super::index;
+use super::memory::InMemory;
 use super::model::{Effect, Fate, Model, TABLES, writer};
 use engine::{
     Database, DelayedDurability, Durability, EngineError, InsertHint, PageId, RowImage,
@@ -21,6 +22,7 @@ pub struct Session {
     pub model: Arc<Mutex<Model>>,
     pub rng: Prng,
     pub keys: u64,
+    pub memory: InMemory,
     pub transactions: u64,
     /// Something that no crash explains.
     pub odd: Arc<Mutex<Vec<String>>>,
@@ -100,6 +102,10 @@ impl Session {
             | EngineError::FilegroupFull { .. } => false,
             EngineError::Deadlock | EngineError::LockTimeout | EngineError::Duplicate => false,
             EngineError::NoSuchTree => false,
+            EngineError::WriteConflict
+            | EngineError::NotSerializable
+            | EngineError::NotRepeatable
+            | EngineError::Redefined => false,
             e => {
                 self.note(format!("a session got {}: {e}", e.number()));
                 true
@@ -287,6 +293,7 @@ impl Session {
         }
         let tree = self.db.tree(TreeId(PageId(writer(&row))));
         let fresh = txn.truncate_tree(&tree)?;
+        self.memory.keep(&self.db, table as u64, fresh)?;
         txn.update(&tables, &key(table as u64), &RowImage::new(&fresh.0.0.to_le_bytes()))?;
         let name = key(index::INDEX + table as u64);
         if !txn.read_latest_locked(&tables, &name, &mut row)? {
@@ -294,6 +301,7 @@ impl Session {
         }
         let entries = self.db.tree(TreeId(PageId(writer(&row))));
         let fresh = txn.truncate_tree(&entries)?;
+        self.memory.keep(&self.db, index::INDEX + table as u64, fresh)?;
         txn.update(&tables, &name, &RowImage::new(&fresh.0.0.to_le_bytes()))?;
         self.add(work, Effect::Clear { table });
         Ok(Next::Go)

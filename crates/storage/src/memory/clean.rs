@@ -50,7 +50,20 @@ pub(super) struct List {
     pub served_ns: u64,
 }
 
-pub(super) struct Listed(*const Row);
+pub(crate) struct Listed(*const Row);
+
+impl Listed {
+    pub(crate) fn of(row: &Row) -> Listed {
+        Listed(row)
+    }
+
+    /// # Safety
+    /// The row lives.
+    pub(crate) unsafe fn row(&self) -> &Row {
+        // SAFETY: the caller's promise.
+        unsafe { &*self.0 }
+    }
+}
 
 // SAFETY: a row is shared memory; who takes it out of a list may free it.
 unsafe impl Send for Listed {}
@@ -159,7 +172,7 @@ impl Table {
     ) -> Fate {
         let top = match row.top(guard) {
             Top::Dead => return Fate::Clean,
-            Top::Empty if row.kill(None) => return Fate::Dead,
+            Top::Empty if self.kill(row, None) => return Fate::Dead,
             Top::Empty => return Fate::Later,
             Top::Version(top) => top,
         };
@@ -185,9 +198,21 @@ impl Table {
             && !top.has_older()
             && commit_of(top.stamp(), states).is_some_and(|csn| csn < horizon);
         match (is_over, top.stamp().is_ghost() || more) {
-            (true, _) if row.kill(Some(top)) => Fate::Dead,
+            (true, _) if self.kill(row, Some(top)) => Fate::Dead,
             (false, false) => Fate::Clean,
             _ => Fate::Later,
         }
+    }
+
+    /// Kills a row, unless the tree beside lacks it, or something has come on top of `on`.
+    fn kill(&self, row: &Row, on: Option<&Version>) -> bool {
+        if !self.may_kill(row) {
+            return false;
+        }
+        let killed = row.kill(on);
+        if !killed {
+            self.was_not_killed(row);
+        }
+        killed
     }
 }

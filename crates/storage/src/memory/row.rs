@@ -13,8 +13,9 @@
 //!   nobody's snapshot needs, never one under a version of an unfinished transaction, which may come on top again.
 //! - `stamp`: by the version's writer, once more after its commit.
 //! - `next`: see `hash.rs`. `key`, `tag`: nobody, once the row is there.
-//! - `queued`: see `clean.rs`.
+//! - `queued`: see `clean.rs`; `beside`: see `listed.rs`.
 
+use crate::memory::listed::Listing;
 use crate::memory::reclaim::Guard;
 use crate::memory::slab::Slab;
 use crate::memory::sync::{AtomicBool, AtomicPtr, Ordering::*};
@@ -35,6 +36,7 @@ pub(crate) struct Row {
     /// Some bits of what the key hashes to, of a hash index: keys that differ mostly differ here.
     pub tag: u16,
     pub queued: AtomicBool,
+    pub beside: Listing,
 }
 
 // SAFETY: the key is the row's own, and is only read once the row can be reached.
@@ -51,12 +53,13 @@ pub(crate) enum Top<'g> {
 }
 
 impl Row {
-    /// A row that nobody knows yet, with its first version.
+    /// A row that nobody knows yet, with its first version. `is_there`: the tree beside has one under the key.
     #[inline]
     pub fn make<'s>(
         key: &[u8],
         tag: u16,
         first: Option<Owned<'s>>,
+        is_there: bool,
         slab: &'s Slab,
     ) -> OwnedRow<'s> {
         let Ok(key_len) = u32::try_from(key.len()) else {
@@ -74,6 +77,7 @@ impl Row {
                 key_len,
                 tag,
                 queued: AtomicBool::new(false),
+                beside: Listing::new(is_there),
             });
         }
         OwnedRow { row: memory.cast(), slab }

@@ -7,6 +7,7 @@ use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::{OwnedRow, Row};
 use crate::memory::sight::{Changed, Sight, States};
 use crate::memory::slab::Slab;
+use crate::memory::unwritten::Unwritten;
 use crate::memory::version::Kept;
 use parking_lot::Mutex;
 use runtime::task::{MAX_SLOTS, slot};
@@ -49,6 +50,7 @@ pub struct Table {
     pub(crate) kind: Kind,
     pub(crate) index: Index,
     pub(crate) queue: Queue,
+    pub(crate) unwritten: Unwritten,
     /// Where its rows lie: what is on its way out of it may be there for longer than the table.
     pub(crate) slab: Arc<Slab>,
     pub(super) slots: Box<[CachePadded<SlotState>]>,
@@ -80,6 +82,7 @@ impl Table {
             kind,
             index,
             queue: Queue::default(),
+            unwritten: Unwritten::default(),
             slab: Arc::new(Slab::new()),
             slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
             cleaning: Mutex::new(()),

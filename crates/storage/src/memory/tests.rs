@@ -1,7 +1,10 @@
 //! One thread's rows as a map would have them; many threads' histories checked.
 
+mod unwritten;
+
 use crate::memory::{
-    Changed, Cursor, IndexCensus, Kind, Needs, Outcome, Pin, Refused, Sight, States, Table, Written,
+    Changed, Cursor, ImageWriter, Images, IndexCensus, Kind, Needs, Pin, Refused, Sight, States,
+    Table, Written,
 };
 use crate::{RowImage, Run};
 use log_manager::Lsn;
@@ -244,17 +247,13 @@ fn changes_are_taken_back_and_told_of_once() {
         b.change(&table, b"old", Some(b"6")).unwrap();
         let mut told = Vec::new();
         for (table, written) in &b.written {
-            table.outcome(*written, Xid(b.xid), &mut Vec::new(), |outcome| match outcome {
-                Outcome::Nothing => {}
-                other => told.push(format!("{other:?}")),
+            table.log_image(*written, Xid(b.xid), |key, row| {
+                told.push((key.to_vec(), row.map(|row| row.to_vec())));
             });
         }
         assert_eq!(
             told,
-            [
-                format!("{:?}", Outcome::Inserted { key: b"new", row: b"5" }),
-                format!("{:?}", Outcome::Updated { key: b"old", row: b"6" }),
-            ]
+            [(b"new".to_vec(), Some(b"5".to_vec())), (b"old".to_vec(), Some(b"6".to_vec()))]
         );
         b.commit();
         let rows = world.begin();
@@ -467,7 +466,7 @@ fn a_census_counts_rows_nodes_and_doings() {
     let filled = |kind| {
         let table = Table::new(kind);
         for n in 0..ROWS {
-            assert!(table.load(&n.to_be_bytes(), &[1; 20]));
+            assert!(table.load(&n.to_be_bytes(), Some(&[1; 20]), true, true));
         }
         table
     };
@@ -515,10 +514,12 @@ fn a_run_is_kept_as_its_length() {
         let written = table.insert(b"key", &image, &txn.sight()).expect("a new key");
         assert!(table.bytes() - before < 100 + 200 - u64::from(len));
         assert_eq!(txn.get(&table, b"key").as_deref(), Some(&row[..]));
-        let mut memory = vec![1, 2, 3];
-        table.outcome(written, Xid(txn.xid), &mut memory, |outcome| {
-            assert_eq!(outcome, Outcome::Inserted { key: b"key", row: &row });
-        });
+        let mut images = ImageWriter::default();
+        table.log_image(written, Xid(txn.xid), |key, kept| images.add(77, key, kept));
+        assert!(images.bytes().len() < 50 + 200 - usize::from(len));
+        let read: Vec<_> = Images::of(images.bytes()).map(Option::unwrap).collect();
+        assert_eq!((read.len(), read[0].tree, read[0].key), (1, 77, &b"key"[..]));
+        assert_eq!(read[0].row.map(|row| row.to_vec()).as_deref(), Some(&row[..]));
         table.each_newest(|newest| assert_eq!(newest, row));
     }
 }

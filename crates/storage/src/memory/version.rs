@@ -13,7 +13,7 @@
 use crate::memory::reclaim::Guard;
 use crate::memory::slab::Slab;
 use crate::memory::sync::{AtomicPtr, AtomicU64, Ordering::*};
-use crate::row::RowImage;
+use crate::row::{RowImage, Run};
 use mvcc::{Stamp, Xid};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -41,7 +41,18 @@ pub struct Kept<'a> {
     after: &'a [u8],
 }
 
-impl Kept<'_> {
+impl<'a> Kept<'a> {
+    /// What is before its run (without one: all of it), the run, and what is behind.
+    #[inline]
+    pub fn parts(&self) -> (&'a [u8], Option<Run>, &'a [u8]) {
+        let run = (self.run_len > 0).then(|| Run {
+            offset: self.before.len() as u16,
+            len: self.run_len as u16,
+            byte: self.byte,
+        });
+        (self.before, run, self.after)
+    }
+
     /// The row, behind what is in `to`.
     #[inline]
     pub fn append_to(&self, to: &mut Vec<u8>) {

@@ -38,24 +38,6 @@ unsafe impl Send for Written {}
 // SAFETY: nothing is done through a shared reference to it but copying it.
 unsafe impl Sync for Written {}
 
-/// What a change comes to when its transaction commits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome<'a> {
-    /// A later change of the same row says it.
-    Nothing,
-    Inserted {
-        key: &'a [u8],
-        row: &'a [u8],
-    },
-    Updated {
-        key: &'a [u8],
-        row: &'a [u8],
-    },
-    Deleted {
-        key: &'a [u8],
-    },
-}
-
 impl Table {
     /// Inserts a row.
     pub fn insert<S: States>(
@@ -114,7 +96,7 @@ impl Table {
     ) -> Result<Written, &'g Row> {
         let version = Version::active(own, Some(row), &self.slab);
         let (size, first) = (version.size(), version.as_ptr());
-        let new = Row::make(key, sought.tag(), Some(version), &self.slab);
+        let new = Row::make(key, sought.tag(), Some(version), false, &self.slab);
         let size = size + new.size();
         match self.add(new, sought, guard) {
             Inserted::New(new) => {
@@ -205,68 +187,17 @@ impl Table {
             self.queue(row);
         }
     }
-
-    /// What a change will have done once its transaction has committed.
-    /// `memory`: for the row.
-    pub fn outcome<R>(
-        &self,
-        written: Written,
-        own: Xid,
-        memory: &mut Vec<u8>,
-        tell: impl FnOnce(Outcome<'_>) -> R,
-    ) -> R {
-        // Lives as long as the transaction is unfinished: `tell` may take its time.
-        // SAFETY: see the file's invariant.
-        let (row, version) = unsafe { (&*written.row, &*written.version) };
-        let (before, is_newest) = match row.is_alone(version) {
-            // Most rows are new, and nothing need be looked at but the version.
-            true => (false, true),
-            false => {
-                let guard = pin();
-                let is_newest = row.newest(&guard).is_some_and(|v| std::ptr::eq(v, version));
-                let mut at = version.older(&guard);
-                while let Some(v) = at.filter(|v| v.stamp().xid() == Some(own)) {
-                    at = v.older(&guard);
-                }
-                (at.is_some_and(|v| !v.stamp().is_ghost()), is_newest)
-            }
-        };
-        memory.clear();
-        if is_newest {
-            version.row().append_to(memory);
-        }
-        let (key, bytes) = (row.key(), &memory[..]);
-        tell(match (before, version.stamp().is_ghost()) {
-            _ if !is_newest => Outcome::Nothing,
-            (false, true) => Outcome::Nothing,
-            (false, false) => Outcome::Inserted { key, row: bytes },
-            (true, false) => Outcome::Updated { key, row: bytes },
-            (true, true) => Outcome::Deleted { key },
-        })
-    }
-
-    /// A row that is committed and that everybody sees, while a table is being filled and nobody else has it; false: the
-    /// key is there.
-    pub fn load(&self, key: &[u8], row: &[u8]) -> bool {
-        let guard = pin();
-        let sought = self.seek(key);
-        let version = Version::stamped(Stamp::frozen(), &RowImage::new(row), &self.slab);
-        let size = version.size();
-        let new = Row::make(key, sought.tag(), Some(version), &self.slab);
-        let size = size + new.size();
-        match self.add(new, sought, &guard) {
-            Inserted::New(_) => {
-                self.weigh(size as i64);
-                true
-            }
-            Inserted::There(_) => false,
-        }
-    }
 }
 
 impl Written {
     fn of(row: &Row, version: &Version) -> Written {
         Written { row, version: std::ptr::from_ref(version).cast_mut() }
+    }
+
+    /// The row and the version, of a transaction that is not over.
+    pub(super) fn row_and_version<'g>(&self, guard: &'g Guard) -> (&'g Row, &'g Version) {
+        // SAFETY: it is on its row as long as the transaction is unfinished.
+        (self.row(guard), unsafe { &*self.version })
     }
 
     fn row<'g>(&self, _: &'g Guard) -> &'g Row {
