@@ -18,6 +18,7 @@ mod set;
 mod dbcc;
 mod procedures;
 
+pub mod auditing;
 pub mod ddl_events;
 
 mod refusals;

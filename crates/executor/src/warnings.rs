@@ -16,6 +16,8 @@ impl Warnings {
     pub const OVERFLOW: Warnings = Warnings(4);
     /// 9927.
     pub const NOISE_WORDS: Warnings = Warnings(8);
+    /// The session has messages of its own to tell with them.
+    pub const NOTICES: Warnings = Warnings(16);
 
     #[inline]
     pub fn is_empty(self) -> bool {

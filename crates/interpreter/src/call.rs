@@ -432,7 +432,9 @@ impl Vm<'_> {
                 cursor: None,
             });
         }
-        if crate::ddl_trigger::is_watched_procedure(&name.name) && !self.ddl_triggers().is_empty() {
+        if crate::ddl_trigger::is_watched_procedure(&name.name)
+            && (self.host.audited() != 0 || !self.ddl_triggers().is_empty())
+        {
             self.state.command = Some(format!("EXEC {name}").into());
         }
         let result = self

@@ -24,19 +24,21 @@ use crate::programs::{CachedProcedure, ProcedureKey, procedure_key};
 use crate::vm::Vm;
 use catalog::{ModuleKind, ProcedureDef, TriggerDef};
 use commands::RunsAs;
+use commands::auditing;
 use commands::ddl_events::{Occurrence, event_data, occurrence, principals};
 use executor::SqlError;
 use ir::ddl::Ddl;
 use ir::{ProcRef, Rare, StmtKind};
+use session_state::AuditEvent;
 use session_state::Firing;
 use session_state::Halted;
 use session_state::SessionNames;
 use session_state::bind_error;
 use std::sync::Arc;
 use syntax::LexOptions;
-use syntax::ast::StatementKind;
+use syntax::ast::{RareStatement, StatementKind};
 
-/// May such a statement make something happen that a DDL trigger is for?
+/// May such a statement make something happen that a DDL trigger is for, or an audit?
 pub(crate) fn is_watched(kind: &StmtKind) -> bool {
     match kind {
         StmtKind::Ddl(ddl) => !matches!(&**ddl, Ddl::PrivateUnique { .. }),
@@ -49,6 +51,8 @@ pub(crate) fn is_watched(kind: &StmtKind) -> bool {
                 | Rare::Nothing
         ),
         StmtKind::Security(_) | StmtKind::Statistics(_) | StmtKind::AlterServer(_) => true,
+        // No DDL trigger is for them, but audits are.
+        StmtKind::Backup(_) | StmtKind::Restore(_) | StmtKind::Dbcc { .. } => true,
         StmtKind::Exec(exec) => match &exec.procedure {
             ProcRef::Name(name) => procedures::is_watched(&name.name),
             _ => false,
@@ -79,7 +83,8 @@ impl Vm<'_> {
         guarded: bool,
         run: impl FnOnce(&mut Self) -> Result<R, Halted>,
     ) -> Result<R, Halted> {
-        if self.ddl_triggers().is_empty() {
+        let audited = self.host.audited() != 0;
+        if !audited && self.ddl_triggers().is_empty() {
             return run(self);
         }
         let statement = &code.statements[index];
@@ -102,7 +107,63 @@ impl Vm<'_> {
             StatementKind::Security(security) => principals::is_of_server(security),
             other => occurrence::is_apart(other),
         };
-        self.with_events(happens, apart, &command, guarded, run)
+        if !audited {
+            return self.with_events(happens, apart, &command, guarded, run);
+        }
+        let (state, host) = (&*self.state, &mut *self.host);
+        let events = auditing::events(state, host, &parsed.kind, &happens, &command);
+        // Whoever mends an audit is not held up by it.
+        let apart = apart
+            || matches!(
+                &parsed.kind,
+                StatementKind::Backup(_) | StatementKind::Restore(_) | StatementKind::Dbcc(_)
+            );
+        let mends = matches!(&parsed.kind, StatementKind::Rare(rare) if matches!(**rare, RareStatement::Audit(_)));
+        self.with_audit(events, apart, mends, |vm| {
+            vm.with_events(happens, apart, &command, guarded, run)
+        })
+    }
+
+    /// Runs what these records are of, and has them kept: before its transaction commits, where it must not stand without
+    /// them and is one that can be undone.
+    pub(crate) fn with_audit<R>(
+        &mut self,
+        mut events: Vec<AuditEvent>,
+        apart: bool,
+        mends: bool,
+        run: impl FnOnce(&mut Self) -> Result<R, Halted>,
+    ) -> Result<R, Halted> {
+        let wanted = auditing::groups(&events);
+        if wanted == 0 {
+            return run(self);
+        }
+        let mut strict = false;
+        for event in &events {
+            match self.host.check_audits(event.group.bit(), event.database) {
+                Err(error) if !mends => return Err(error.into()),
+                checked => strict |= checked.unwrap_or(false),
+            }
+        }
+        let mut keep = |vm: &mut Self, result: Result<R, Halted>| {
+            let denied = matches!(&result, Err(Halted::Error(e)) if auditing::is_denial(e));
+            for mut event in std::mem::take(&mut events) {
+                event.record.succeeded = !denied;
+                auditing::after(vm.state, vm.host, &mut event);
+                match vm.host.audit(event) {
+                    Err(error) if !mends && result.is_ok() => return Err(error.into()),
+                    _ => {}
+                }
+            }
+            result
+        };
+        if strict && !apart && !mends {
+            return self.in_one_transaction(|vm| {
+                let result = run(vm);
+                keep(vm, result)
+            });
+        }
+        let result = run(self);
+        keep(self, result)
     }
 
     /// Runs what makes these things happen, and what they fire; `apart`: no transaction can hold it.
@@ -114,7 +175,7 @@ impl Vm<'_> {
         guarded: bool,
         run: impl FnOnce(&mut Self) -> Result<R, Halted>,
     ) -> Result<R, Halted> {
-        if happens.is_empty() {
+        if happens.is_empty() || self.ddl_triggers().is_empty() {
             return run(self);
         }
         let before: Vec<_> = self.ddl_triggers().iter().map(|t| (t.kind, t.object_id)).collect();

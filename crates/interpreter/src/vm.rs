@@ -278,6 +278,11 @@ impl Vm<'_> {
     /// Tells what the statement at a line has to warn of.
     #[cold]
     pub(crate) fn warn(&mut self, line: u32, code: &Code) {
+        for (number, text) in std::mem::take(&mut self.state.notices) {
+            let mut message = executor::SqlMessage::info(number, line.max(1), text);
+            message.procedure = code.name.clone();
+            self.sink.message(&message);
+        }
         for (number, text) in std::mem::take(&mut self.state.warnings).messages() {
             let mut message = executor::SqlMessage::info(number, line.max(1), text);
             message.procedure = code.name.clone();

@@ -282,6 +282,8 @@ pub enum Rare {
     },
     /// Resource Governor.
     Governor(ast::GovernorStatement),
+    /// Audits and their specifications; the groups that they name are known.
+    Audit(ast::AuditStatement),
     /// CREATE XML SCHEMA COLLECTION, and ALTER ... ADD: the text as a value of a type that [`types::convert`] makes an
     /// xml of.
     PutXmlSchemas {

@@ -95,7 +95,7 @@ pub fn check(statement: &ast::Statement, native: bool) -> Result<()> {
             ast::RareStatement::BeginDistributed => "BEGIN TRANSACTION",
             ast::RareStatement::SetUser { .. } => "SETUSER",
             ast::RareStatement::Shutdown { .. } => "SHUTDOWN",
-            ast::RareStatement::Governor(_) => "ALTER",
+            ast::RareStatement::Governor(_) | ast::RareStatement::Audit(_) => "ALTER",
             ast::RareStatement::XmlSchema(_) => "XML SCHEMA COLLECTION",
             ast::RareStatement::Fulltext(_) => "FULLTEXT",
         },

@@ -2,6 +2,7 @@
 //!
 //! Promise: the interpreter reaches nothing beyond its session's database except through [`Host`].
 
+use crate::auditing::{AuditEvent, AuditFileRows};
 use crate::database::OpenDatabase;
 use crate::media::{FolderEntry, MediaOrder, MediaRows, PathFacts};
 use crate::state::SessionState;
@@ -12,7 +13,8 @@ use ir::{FuncId, SystemView};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{
-    AlterDatabase, CreateDatabase, GovernorStatement, ProcessAffinity, RestoreKind, ServerSwitch,
+    AlterDatabase, AuditStatement, CreateDatabase, GovernorStatement, ProcessAffinity, RestoreKind,
+    ServerSwitch,
 };
 use types::Value;
 
@@ -163,6 +165,38 @@ pub trait Host {
     fn govern(&mut self, statement: &GovernorStatement, classifier: i32) -> Result<(), SqlError> {
         let _ = (statement, classifier);
         Err(SqlError::unsupported("ALTER RESOURCE GOVERNOR without a server"))
+    }
+    /// Bits of the groups ([`audit::Group::bit`]) that audits in force want, of the server or in some database; 0 nearly
+    /// always.
+    fn audited(&self) -> u64 {
+        0
+    }
+    /// Before something of these groups happens: 33239 where an audit that must have a record of it could not keep one
+    /// now. True: it must not stand without its record.
+    fn check_audits(&self, groups: u64, database: u16) -> Result<bool, SqlError> {
+        let _ = (groups, database);
+        Ok(false)
+    }
+    /// Keeps a record in each audit that wants it; 33239 where one must have it and has not. Suspends.
+    fn audit(&mut self, event: AuditEvent) -> Result<(), SqlError> {
+        let _ = event;
+        Ok(())
+    }
+    /// A statement about audits, of somebody who may; `by` is a record of his session, which is in
+    /// `database`. Suspends.
+    fn define_audit(
+        &mut self,
+        statement: &AuditStatement,
+        by: &audit::Record,
+        database: &OpenDatabase,
+    ) -> Result<(), SqlError> {
+        let _ = (statement, by, database);
+        Err(SqlError::unsupported("CREATE SERVER AUDIT without a server"))
+    }
+    /// sys.fn_get_audit_file, for a session that may. Suspends.
+    fn audit_file(&mut self, args: &[Value]) -> Result<AuditFileRows, SqlError> {
+        let _ = args;
+        Ok(AuditFileRows::default())
     }
     /// sp_xtp_bind_db_resource_pool, of somebody who may: the ids of the database and of the pool. 911, 41370 to 41373.
     fn bind_pool(&mut self, database: &str, pool: &str) -> Result<(i32, i32), SqlError> {

@@ -18,6 +18,7 @@ mod media;
 
 mod acting;
 mod activity;
+mod auditing;
 mod branch;
 mod branches;
 mod bulk_rowset;
@@ -47,6 +48,7 @@ pub mod messages;
 
 pub use acting::cannot_act_as;
 pub use activity::{Activity, INPUT_BYTES_MAX, Input, InputKind, Published};
+pub use auditing::{AuditEvent, AuditFileRows};
 pub use branch::Decisions;
 pub use bulk_rowset::{check_may_load, code_page, load_error, open_to_load};
 pub use database::OpenDatabase;

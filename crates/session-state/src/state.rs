@@ -132,6 +132,8 @@ pub struct SessionState {
     pub spilled: executor::SpillFigures,
     /// What the statement that runs is to warn of.
     pub warnings: executor::Warnings,
+    /// Messages that it has to tell with them: numbers and texts.
+    pub notices: Vec<(i32, String)>,
     /// @@IDENTITY.
     pub last_identity: Option<i64>,
     /// SCOPE_IDENTITY(): that of the batch or procedure being run.
@@ -193,6 +195,7 @@ impl SessionState {
             error: 0,
             spilled: executor::SpillFigures::default(),
             warnings: executor::Warnings::default(),
+            notices: Vec::new(),
             last_identity: None,
             scope_identity: None,
             context_info: None,

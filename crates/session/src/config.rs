@@ -89,6 +89,8 @@ pub enum OpenError {
     SoftNode { what: String },
     /// The schedulers cannot start.
     Schedulers { what: String },
+    /// An audit that shuts the server down cannot write.
+    Audit { name: String, why: String },
 }
 
 impl fmt::Display for OpenError {
@@ -111,6 +113,11 @@ impl fmt::Display for OpenError {
                 write!(f, "The catalog of the database '{name}' cannot be read: {what}.")
             }
             OpenError::SoftNode { what } => write!(f, "Soft-NUMA cannot be as asked for: {what}."),
+            OpenError::Audit { name, why } => write!(
+                f,
+                "Msg 33210: SQL Server Audit failed to start, and the server is being shut down: the audit '{name}' (ON_FAILURE \
+                 = SHUTDOWN) cannot make its file: {why}."
+            ),
             OpenError::Schedulers { what } => write!(f, "The schedulers cannot start: {what}."),
         }
     }

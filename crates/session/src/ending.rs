@@ -66,6 +66,15 @@ impl Instance {
         Ok(())
     }
 
+    /// An audit cannot write, and says that the server is to end then. Does not wait.
+    pub(crate) fn end_for_audit(&self) {
+        if let Some(act) = self.ending.act.get()
+            && !self.ending.begun.swap(true, AcqRel)
+        {
+            act();
+        }
+    }
+
     /// Waits until no other session runs a request; false when the waiting is given up.
     fn others_have_ended(
         &self,

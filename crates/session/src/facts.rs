@@ -57,6 +57,13 @@ impl Server for InstanceFacts<'_> {
         self.0.governor_facts()
     }
 
+    fn audits(&self) -> system_views::AuditFacts {
+        system_views::AuditFacts {
+            defs: self.0.server.audits(),
+            statuses: self.0.auditor.statuses(),
+        }
+    }
+
     fn sessions(&self) -> Vec<SessionFacts> {
         self.0.sessions()
     }

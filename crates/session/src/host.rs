@@ -15,13 +15,13 @@ use ir::ObjectName;
 use ir::{FuncId, SystemView};
 use security::{Directory, Password, PasswordHash};
 use session_state::{
-    ConfigurationOption, FolderEntry, Host, MediaOrder, MediaRows, OpenDatabase, PathFacts,
-    SessionState, no_process,
+    AuditEvent, AuditFileRows, ConfigurationOption, FolderEntry, Host, MediaOrder, MediaRows,
+    OpenDatabase, PathFacts, SessionState, no_process,
 };
 use std::sync::Arc;
 use syntax::ast::{
-    AlterDatabase, CreateDatabase, DatabaseOption, GovernorStatement, ProcessAffinity, RestoreKind,
-    ServerSwitch,
+    AlterDatabase, AuditStatement, CreateDatabase, DatabaseOption, GovernorStatement,
+    ProcessAffinity, RestoreKind, ServerSwitch,
 };
 use system_views::{functions, modules, registry};
 use types::Value;
@@ -243,6 +243,31 @@ impl Host for InstanceHost {
 
     fn govern(&mut self, statement: &GovernorStatement, classifier: i32) -> Result<(), SqlError> {
         self.instance.govern(statement, classifier)
+    }
+
+    fn audited(&self) -> u64 {
+        self.instance.auditor.wanted()
+    }
+
+    fn check_audits(&self, groups: u64, database: u16) -> Result<bool, SqlError> {
+        self.instance.auditor.check(groups, database)
+    }
+
+    fn audit(&mut self, event: AuditEvent) -> Result<(), SqlError> {
+        self.instance.auditor.keep(&event)
+    }
+
+    fn define_audit(
+        &mut self,
+        statement: &AuditStatement,
+        by: &audit::Record,
+        database: &OpenDatabase,
+    ) -> Result<(), SqlError> {
+        self.instance.define_audit(statement, by, database)
+    }
+
+    fn audit_file(&mut self, args: &[Value]) -> Result<AuditFileRows, SqlError> {
+        self.instance.audit_file(args)
     }
 
     fn bind_pool(&mut self, database: &str, pool: &str) -> Result<(i32, i32), SqlError> {

@@ -4,6 +4,7 @@
 //! is there only after its log was analysed; redo and undo may go on behind its users. The folder's lock is held as long as the instance lives. DDL on whole databases
 //! passes one gate, one at a time.
 
+use crate::auditor::Auditor;
 use crate::config::{InstanceConfig, OpenError};
 use crate::configuration::Configuration;
 use crate::database_options::noted;
@@ -60,6 +61,8 @@ pub struct Instance {
     pub(crate) switches: Mutex<Switches>,
     /// What statements share beside the databases.
     pub(crate) workspace: Arc<Workspace>,
+    /// Who did what.
+    pub(crate) auditor: Auditor,
     /// Who gets how much.
     pub(crate) governor: Governor,
     /// What the sessions have compiled.
@@ -230,6 +233,7 @@ impl Instance {
                     troubles: RwLock::new(troubles),
                     plans: Arc::default(),
                     workspace: Arc::new(workspace),
+                    auditor: Auditor::default(),
                     governor: Governor::new(server.governor(), schedulers.shares()),
                     switches: Mutex::new(config.switches.clone()),
                     schedulers,
@@ -263,7 +267,13 @@ impl Instance {
                     instance.drop_stale_global_tables(&open);
                 }
                 instance.start_configuration();
-                Ok(instance)
+                match instance.start_audits() {
+                    Ok(()) => Ok(instance),
+                    Err(error) => {
+                        let _ = instance.shutdown();
+                        Err(error)
+                    }
+                }
             }
             Err(error) => {
                 schedulers.stop();
@@ -463,6 +473,7 @@ impl Instance {
         let open = running.open.clone();
         self.databases.write().insert(key, running);
         self.tell_switches(&open);
+        self.fit_audits();
     }
 
     /// Change tracking has been switched on in a database.
@@ -493,6 +504,7 @@ impl Instance {
     /// Closes every database and stops the schedulers. Sessions must have ended. From a plain thread.
     pub fn shutdown(&self) -> Result<(), EngineError> {
         self.watchdog.stop();
+        self.stop_audits();
         let all = std::mem::take(&mut *self.databases.write());
         let mut result = Ok(());
         for (_, running) in all {

@@ -12,6 +12,8 @@ mod access;
 mod affinity;
 mod alter;
 mod attach;
+mod auditing;
+mod auditor;
 mod backup;
 mod config;
 mod configuration;
@@ -46,6 +48,7 @@ mod trace_flags;
 mod tracking;
 mod watchdog;
 
+pub use auditing::FailedLogin;
 pub use config::{InstanceConfig, OpenError};
 pub use executor::{
     Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink, SqlError,

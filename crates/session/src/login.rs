@@ -47,7 +47,7 @@ pub struct Recovered {
 impl Session {
     /// Opens a session for a login whose password has been checked. 4060 when the database asked for does not exist or
     /// is closed to the login, 4064 for its default one, and the client is told 18456 after it; 17892 when a trigger
-    /// refuses the login, with nothing after it. Suspends.
+    /// refuses the login, with nothing after it; 33239 when an audit must have a record of it and cannot. Suspends.
     pub fn login(instance: &Arc<Instance>, login: &Login) -> Result<Session, SqlError> {
         let server = instance.server.directory();
         // Dropped since the password was checked: nobody any more.
@@ -122,6 +122,7 @@ impl Session {
         if let Some(recovered) = &login.recovered {
             session.recover(recovered)?;
         }
+        session.log_in(login.dedicated)?;
         Ok(session)
     }
 }

@@ -35,6 +35,8 @@ pub struct Session {
     /// The database of the login, to come back to on a reset.
     home: String,
     ended: bool,
+    /// A login has opened it: its end is a logout.
+    logged_in: bool,
 }
 
 /// Transactions over several databases are decided in `master`.
@@ -78,7 +80,16 @@ impl Session {
         let host = InstanceHost::new(instance.clone(), spid);
         let (_, group) = instance.governor.enter(None);
         state.bounds = group.bounds().clone();
-        Session { instance: instance.clone(), host, state, registered, group, home, ended: false }
+        Session {
+            instance: instance.clone(),
+            host,
+            state,
+            registered,
+            group,
+            home,
+            ended: false,
+            logged_in: false,
+        }
     }
 
     /// Goes into a database, for whoever runs something there.
@@ -155,6 +166,8 @@ impl Session {
     /// What [`Session::reset`] does, and sp_reset_connection called by name.
     fn go_back(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
         counters::add(Counter::ConnectionResets, 1);
+        // Who has had the connection until now is told to have gone.
+        let _ = self.audit_login(true, true);
         let database = self.state.database.name.clone();
         let before = self.state.open_transaction();
         self.state.reset_connection(keep_transaction);
@@ -171,6 +184,34 @@ impl Session {
             sink.environment(EnvironmentChange::Database { old: &database, new: &self.home });
         }
         self.state.publish();
+        if self.audit_login(false, true).is_err() {
+            // It may not be used without a record of it.
+            self.ended = true;
+            self.state.reset();
+        }
+    }
+
+    /// It was opened by a login, whose record an audit may have to have: 33239. The administrator's own connection comes in
+    /// all the same. Suspends.
+    pub(crate) fn log_in(&mut self, dedicated: bool) -> Result<(), SqlError> {
+        self.logged_in = true;
+        let audited = self.audit_login(false, false);
+        if audited.is_err() && !dedicated {
+            self.logged_in = false;
+            return audited;
+        }
+        Ok(())
+    }
+
+    /// LOGIN SUCCEEDED, or LOGOUT; one look where no audit wants it.
+    fn audit_login(&mut self, out: bool, pooled: bool) -> Result<(), SqlError> {
+        let group = if out { audit::Group::Logout } else { audit::Group::SuccessfulLogin };
+        if !self.logged_in || self.instance.auditor.wanted() & group.bit() == 0 {
+            return Ok(());
+        }
+        self.state.follow_identity(&self.host);
+        let event = crate::auditor::login_event(&self.instance.name(), &self.state, out, pooled);
+        self.instance.auditor.keep(&event)
     }
 
     /// Fires LOGON triggers; 17892.
@@ -347,6 +388,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         if !std::thread::panicking() {
+            let _ = self.audit_login(true, false);
             if !self.ended {
                 self.state.reset_connection(false);
                 interpreter::drop_global_tables(&mut self.state, &mut self.host);

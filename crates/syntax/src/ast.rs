@@ -6,6 +6,7 @@
 //!
 //! Depth is bounded by the parser ([`crate::MAX_DEPTH`]), so recursive walks need no guard.
 
+mod audit;
 mod bulk;
 mod cursor;
 mod ddl;
@@ -23,6 +24,7 @@ mod statement;
 mod statistics;
 mod tracking;
 
+pub use audit::*;
 pub use bulk::*;
 pub use cursor::*;
 pub use ddl::*;

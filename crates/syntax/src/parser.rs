@@ -6,6 +6,7 @@
 //! (look-ahead over parentheses aside).
 
 mod atomic;
+mod audit;
 mod backup;
 mod builtin;
 mod bulk;

@@ -2,6 +2,7 @@
 
 pub mod absent;
 pub mod absent_services;
+pub mod audits;
 pub mod columns;
 pub mod configuration;
 pub mod configuration_options;

@@ -32,6 +32,8 @@ pub trait Server {
     fn query_memory(&self) -> Arc<executor::MemoryPool>;
     /// Resource Governor.
     fn governor(&self) -> crate::facts::GovernorFacts;
+    /// Audits: as defined, and how those that are on stand.
+    fn audits(&self) -> crate::facts::AuditFacts;
     /// What is at a path; nothing where that cannot be known.
     fn path_facts(&self, path: &str) -> session_state::PathFacts;
     /// A configuration option by its name: as configured, and in use.

@@ -48,6 +48,15 @@ pub struct SessionFacts {
     pub connection: Option<ConnectionFacts>,
 }
 
+/// Audits and the server's specifications, and how the audits stand that are on, by their ids.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFacts {
+    /// See the type.
+    pub defs: Arc<catalog::AuditDefs>,
+    /// See the type.
+    pub statuses: Vec<([u8; 16], audit::Status)>,
+}
+
 /// Resource Governor: as defined, as in force, and what its groups have used.
 #[derive(Clone, Debug, Default)]
 pub struct GovernorFacts {

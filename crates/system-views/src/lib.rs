@@ -29,6 +29,7 @@ mod msdb;
 mod odbc;
 mod statistics;
 
+pub use catalog_views::audits::{AuditRow, audit_file_row};
 pub use catalog_views::configuration_options::{
     ConfigurationOption, OPTIONS as CONFIGURATION_OPTIONS,
 };
@@ -36,8 +37,8 @@ pub use context::{
     Context, Database, PRODUCT_VERSION, SYSTEM_DATABASES, Server, ServerFacts, TEMPDB,
 };
 pub use facts::{
-    ConnectionFacts, GovernorFacts, GroupFigures, ListenerFacts, NonYielding, QuotaFigures,
-    SessionFacts, Traffic,
+    AuditFacts, ConnectionFacts, GovernorFacts, GroupFigures, ListenerFacts, NonYielding,
+    QuotaFigures, SessionFacts, Traffic,
 };
 
 pub use statistics::switches::SwitchFacts;
@@ -54,6 +55,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::xml::VIEWS,
     catalog_views::fulltext::VIEWS,
     catalog_views::absent_services::VIEWS,
+    catalog_views::audits::VIEWS,
     catalog_views::governor::VIEWS,
     catalog_views::columns::VIEWS,
     catalog_views::configuration::VIEWS,

@@ -24,10 +24,34 @@ pub(super) fn bind(b: &mut Binder<'_>, rare: &RareStatement) -> Result<Rare> {
             Rare::SetUser { name, no_reset: *no_reset }
         }
         RareStatement::Governor(statement) => Rare::Governor(statement.clone()),
+        RareStatement::Audit(statement) => Rare::Audit(audit(b, statement)?),
         RareStatement::XmlSchema(statement) => xml_schema(b, statement)?,
         RareStatement::Fulltext(statement) => Rare::Fulltext(statement.clone()),
         RareStatement::Shutdown { no_wait } => Rare::Shutdown { no_wait: *no_wait },
     })
+}
+
+/// To the language a group is a word of it: 102 near one that is none, or not one of databases.
+fn audit(b: &Binder<'_>, statement: &ast::AuditStatement) -> Result<ast::AuditStatement> {
+    let ast::AuditStatement::Specification(specification) = statement else {
+        return Ok(statement.clone());
+    };
+    let groups: Vec<&ast::Ident> = match &specification.change {
+        ast::SpecificationChange::Create { groups, .. } => groups.iter().collect(),
+        ast::SpecificationChange::Alter { groups, .. } => groups.iter().map(|(_, g)| g).collect(),
+        ast::SpecificationChange::Drop => Vec::new(),
+    };
+    for group in groups {
+        let found = audit::group_named(&group.value);
+        let fits = |facts: &&audit::GroupFacts| {
+            !specification.of_database || facts.scope == audit::GroupScope::Both
+        };
+        if found.filter(fits).is_none() {
+            let text = format!("Incorrect syntax near '{}'.", group.value);
+            return Err(BindError::new(102, 15, b.line, text));
+        }
+    }
+    Ok(statement.clone())
 }
 
 /// 6302: the schemas are a text or a variable, of a type that becomes an xml; 6352 of a typed one.

@@ -87,7 +87,7 @@ fn header(state: &SessionState, server: &str, event: &str) -> String {
 }
 
 /// CommandText of a module WITH ENCRYPTION.
-const ENCRYPTED: &str = "--ENCRYPTED--";
+pub const ENCRYPTED: &str = "--ENCRYPTED--";
 
 fn is_encrypted(statement: &S) -> bool {
     let options = match statement {
@@ -148,8 +148,8 @@ fn on_to_next(batch: &str, span: Span) -> &str {
     batch.get(start..batch.len() - left.len()).unwrap_or("")
 }
 
-/// A statement about principals with stars for what stands behind PASSWORD = and OLD_PASSWORD =.
-fn without_passwords(text: &str) -> String {
+/// A text with stars for what stands behind PASSWORD = and OLD_PASSWORD =.
+pub fn without_passwords(text: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '$');
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(first) = rest.chars().next() {

@@ -12,10 +12,10 @@ use session_state::SessionState;
 use session_state::is_temporary;
 use std::sync::Arc;
 use syntax::ast::{
-    AlterDatabaseAction, AlterTable, AlterTableAction, AlterTableDrop, CreateMode, DropKind,
-    DropObjects, FulltextStatement, GovernorStatement, Ident, ObjectName, PartitionStatement,
-    QueryBody, RareStatement, StatementKind as S, StatisticsStatement, TablePart, TriggerScope,
-    XmlSchemaStatement,
+    AlterDatabaseAction, AlterTable, AlterTableAction, AlterTableDrop, AuditStatement, CreateMode,
+    DropKind, DropObjects, FulltextStatement, GovernorStatement, Ident, ObjectName,
+    PartitionStatement, QueryBody, RareStatement, SpecificationChange, StatementKind as S,
+    StatisticsStatement, TablePart, TriggerScope, XmlSchemaStatement,
 };
 
 /// The events of a statement, whose text is there too.
@@ -33,7 +33,14 @@ pub fn occurrences(state: &SessionState, statement: &S, text: &str) -> Vec<Occur
 pub fn is_apart(statement: &S) -> bool {
     match statement {
         S::CreateDatabase(_) | S::AlterServer(_) => true,
-        S::Rare(rare) => matches!(**rare, RareStatement::Governor(_)),
+        S::Rare(rare) => match &**rare {
+            RareStatement::Governor(_) => true,
+            RareStatement::Audit(AuditStatement::Specification(specification)) => {
+                !specification.of_database
+            }
+            RareStatement::Audit(_) => true,
+            _ => false,
+        },
         S::AlterDatabase(alter) => !matches!(alter.action, AlterDatabaseAction::Scoped { .. }),
         S::CreateDdlTrigger(create) => create.scope == TriggerScope::Server,
         S::Drop(drop) => matches!(drop.kind, DropKind::Database | DropKind::ServerTrigger),
@@ -59,6 +66,30 @@ fn governor(statement: &GovernorStatement) -> Occurrence {
         }
         GovernorStatement::DropGroup(name) => of("DROP_WORKLOAD_GROUP", name, "WORKLOAD GROUP"),
         GovernorStatement::Alter(_) => Occurrence::new("ALTER_RESOURCE_GOVERNOR_CONFIG"),
+    }
+}
+
+fn audit(statement: &AuditStatement) -> Occurrence {
+    let of = |event: &str, name: &Ident, ty| Occurrence::new(event).object(&name.value, ty);
+    match statement {
+        AuditStatement::Create { name, .. } => of("CREATE_SERVER_AUDIT", name, "SERVER AUDIT"),
+        AuditStatement::Alter { name, .. } | AuditStatement::Rename { name, .. } => {
+            of("ALTER_SERVER_AUDIT", name, "SERVER AUDIT")
+        }
+        AuditStatement::Drop(name) => of("DROP_SERVER_AUDIT", name, "SERVER AUDIT"),
+        AuditStatement::Specification(specification) => {
+            let verb = match specification.change {
+                SpecificationChange::Create { .. } => "CREATE",
+                SpecificationChange::Alter { .. } => "ALTER",
+                SpecificationChange::Drop => "DROP",
+            };
+            let (scope, ty) = match specification.of_database {
+                true => ("DATABASE", "DATABASE AUDIT SPECIFICATION"),
+                false => ("SERVER", "SERVER AUDIT SPECIFICATION"),
+            };
+            let event = format!("{verb}_{scope}_AUDIT_SPECIFICATION");
+            of(&event, &specification.name, ty)
+        }
     }
 }
 
@@ -163,6 +194,7 @@ impl Context<'_> {
             S::AlterServer(_) => Occurrence::new("ALTER_SERVER_CONFIGURATION"),
             S::Rare(rare) => match &**rare {
                 RareStatement::Governor(statement) => governor(statement),
+                RareStatement::Audit(statement) => audit(statement),
                 RareStatement::XmlSchema(statement) => self.xml_schemas(statement),
                 RareStatement::Fulltext(statement) => self.fulltext(statement),
                 _ => return None,

@@ -408,6 +408,13 @@ fn state_needed(view: &str) -> Option<Permission> {
     if own_rows_by(view).is_some() || asks_by_session(view) {
         return None;
     }
+    // Everyone may know which audits there can be; what is in their files is the administrators'.
+    if matches!(name, "dm_audit_actions" | "dm_audit_class_type_map") {
+        return None;
+    }
+    if name == "fn_get_audit_file" {
+        return Some(Permission::ControlServer);
+    }
     // What it tells of a text needs what the text needs.
     if name.starts_with("dm_exec_describe_first_result_set") {
         return None;

@@ -46,6 +46,7 @@ impl Commands<'_> {
             }
             Rare::Shutdown { no_wait } => self.shutdown(*no_wait, line)?,
             Rare::Governor(statement) => self.govern(statement)?,
+            Rare::Audit(statement) => self.define_audit(statement)?,
             Rare::PutXmlSchemas { add, name, text } => {
                 self.put_xml_schemas(*add, name, text, frame)?;
             }

@@ -4,6 +4,7 @@ use crate::vm::Vm;
 use catalog::{ModuleKind, ObjectRef};
 use commands::Argument;
 use commands::arguments;
+use commands::auditing;
 use commands::ddl_events::Occurrence;
 use commands::ddl_events::element;
 use commands::ddl_events::principals;
@@ -79,10 +80,19 @@ impl Vm<'_> {
                 format!("EXEC {procedure} N'{}', '******'", name.value.replace('\'', "''"))
             });
             let command = starred.as_deref().unwrap_or(command);
-            return self.with_events(happens, apart, command, guarded, run);
+            let (state, host) = (&*self.state, &mut *self.host);
+            let events = auditing::events_of_principals(state, host, &statement, &happens, command);
+            return self.with_audit(events, apart, false, |vm| {
+                vm.with_events(happens, apart, command, guarded, run)
+            });
         }
-        let happens = occurrence(self.state, procedure, args);
-        self.with_events(happens.into_iter().collect(), false, command, guarded, run)
+        let happens: Vec<Occurrence> =
+            occurrence(self.state, procedure, args).into_iter().collect();
+        let (state, host) = (&*self.state, &mut *self.host);
+        let events = auditing::events_of_procedure(state, host, &happens, command);
+        self.with_audit(events, false, false, |vm| {
+            vm.with_events(happens, false, command, guarded, run)
+        })
     }
 }
 

@@ -20,6 +20,8 @@ pub enum RareStatement {
     },
     /// Resource Governor.
     Governor(GovernorStatement),
+    /// SERVER AUDIT, SERVER and DATABASE AUDIT SPECIFICATION.
+    Audit(AuditStatement),
     /// XML SCHEMA COLLECTION.
     XmlSchema(XmlSchemaStatement),
     /// FULLTEXT CATALOG and FULLTEXT INDEX.

@@ -5,9 +5,7 @@ use super::*;
 impl Parser<'_> {
     pub(super) fn create_database(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
-        for (word, next) in
-            [("AUDIT", "SPECIFICATION"), ("ENCRYPTION", "KEY"), ("SCOPED", "CREDENTIAL")]
-        {
+        for (word, next) in [("ENCRYPTION", "KEY"), ("SCOPED", "CREDENTIAL")] {
             if self.at_word(word) && self.word_ahead(1, next) {
                 return self.skip_statement(&format!("CREATE DATABASE {word} {next}"));
             }
@@ -184,9 +182,6 @@ impl Parser<'_> {
         }
         if encryption {
             return self.skip_statement("ALTER DATABASE ENCRYPTION KEY");
-        }
-        if self.at_word("AUDIT") {
-            return self.skip_statement("ALTER DATABASE AUDIT");
         }
         let name = if self.eat_kw(Kw::Current) { None } else { Some(self.ident()?) };
         let mut termination = None;

@@ -7,6 +7,7 @@ impl Parser<'_> {
         let start = self.at;
         self.at += 1;
         match self.kind() {
+            _ if self.at_audit() => self.audit(Kw::Create),
             TokenKind::Key(Kw::Database) => self.create_database(),
             TokenKind::Key(Kw::Table) => self.create_table(),
             TokenKind::Key(Kw::Proc | Kw::Procedure) => {
@@ -130,6 +131,7 @@ impl Parser<'_> {
         let start = self.at;
         self.at += 1;
         match self.kind() {
+            _ if self.at_audit() => self.audit(Kw::Alter),
             TokenKind::Key(Kw::Database) => self.alter_database(),
             TokenKind::Key(Kw::Table) => self.alter_table(),
             TokenKind::Key(Kw::Proc | Kw::Procedure) => {
@@ -158,6 +160,7 @@ impl Parser<'_> {
     pub(super) fn drop(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
         let kind = match self.kind() {
+            _ if self.at_audit() => return self.audit(Kw::Drop),
             TokenKind::Key(Kw::Database) => DropKind::Database,
             TokenKind::Key(Kw::Table) => DropKind::Table,
             TokenKind::Key(Kw::Proc | Kw::Procedure) => DropKind::Procedure,
@@ -188,9 +191,7 @@ impl Parser<'_> {
         };
         self.at += 1;
         if kind == DropKind::Database {
-            for (word, next) in
-                [("AUDIT", "SPECIFICATION"), ("ENCRYPTION", "KEY"), ("SCOPED", "CREDENTIAL")]
-            {
+            for (word, next) in [("ENCRYPTION", "KEY"), ("SCOPED", "CREDENTIAL")] {
                 if self.at_word(word) && self.word_ahead(1, next) {
                     return self.skip_statement(&format!("DROP DATABASE {word} {next}"));
                 }

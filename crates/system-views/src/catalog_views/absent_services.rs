@@ -1,7 +1,7 @@
-//! More that cannot exist here: Service Broker, audits, keys of Always Encrypted, external tables, mirroring and availability
+//! More that cannot exist here: Service Broker, keys of Always Encrypted, external tables, mirroring and availability
 //! groups. sqlpackage and SSMS read these views of every database: SQL Server's columns, and no rows.
 //!
-//! Compared with SQL Server's documentation, page by page: database_mirroring, server_audits, sensitivity_classifications,
+//! Compared with SQL Server's documentation, page by page: database_mirroring, sensitivity_classifications,
 //! database_scoped_credentials, service_queues, routes, and external_data_sources and availability_replicas (of which the
 //! pages lack the last columns, those of 2019 and later). The other views have yet to be.
 
@@ -30,9 +30,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &CRYPT_PROPERTIES,
     &KEY_ENCRYPTIONS,
     &CRYPTOGRAPHIC_PROVIDERS,
-    &DATABASE_AUDITS,
-    &SERVER_AUDIT_SPECIFICATIONS,
-    &SERVER_AUDITS,
     &EXTERNAL_SOURCES,
     &SCOPED_CREDENTIALS,
     &SENSITIVITY,
@@ -225,43 +222,6 @@ absent! {
     version nvarchar(24) null;
     dll_path nvarchar(520) null;
     is_enabled bit null;
-}
-
-absent! {
-    DATABASE_AUDITS = "sys.database_audit_specifications";
-    database_specification_id int;
-    name sysname;
-    create_date datetime;
-    modify_date datetime;
-    audit_guid uniqueidentifier null;
-    is_state_enabled bit null;
-}
-
-absent! {
-    SERVER_AUDIT_SPECIFICATIONS = "sys.server_audit_specifications";
-    server_specification_id int;
-    name sysname;
-    create_date datetime;
-    modify_date datetime;
-    audit_guid uniqueidentifier null;
-    is_state_enabled bit null;
-}
-
-absent! {
-    SERVER_AUDITS = "sys.server_audits";
-    audit_id int;
-    name sysname;
-    audit_guid uniqueidentifier null;
-    create_date datetime;
-    modify_date datetime;
-    principal_id int null;
-    type char(2);
-    type_desc nvarchar(60) null;
-    on_failure tinyint null;
-    on_failure_desc nvarchar(60) null;
-    is_state_enabled tinyint null;
-    queue_delay int null;
-    predicate nvarchar(3000) null;
 }
 
 absent! {
