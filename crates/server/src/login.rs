@@ -13,7 +13,7 @@ use crate::io::Broken;
 use crate::mars::Streams;
 use runtime::clock;
 use security::{LoginFailure, Password};
-use session::{Collected, ConnectionFacts, Recovered, Session};
+use session::{Collected, ConnectionFacts, FailedLogin, Recovered, Session};
 use std::net::IpAddr;
 use std::sync::Arc;
 use tds::login7::{Login7, feature};
@@ -250,9 +250,26 @@ impl Login {
         let version = Version::from_login(login.tds_version);
         writer.set_version(version.unwrap_or(Version::V7_4));
         writer.set_utf8(login.feature(feature::UTF8_SUPPORT).is_some());
-        let refuse = |writer: &mut TokenWriter, number: i32, class: u8, text: &str| {
+        let address = peer.ip().to_canonical().to_string();
+        let refuse_for = |writer: &mut TokenWriter,
+                          (number, state): (i32, u8),
+                          class: u8,
+                          text: &str,
+                          why: &str| {
+            shared.instance.audit_failed_login(&FailedLogin {
+                user: &login.user,
+                number,
+                state,
+                why,
+                address: &address,
+                application: &login.application,
+                host: &login.host,
+            });
             say(connection, writer, number, 1, class, text);
             failed(writer);
+        };
+        let refuse = |writer: &mut TokenWriter, number: i32, class: u8, text: &str| {
+            refuse_for(writer, (number, 1), class, text, text);
         };
         if !version.is_some_and(Version::is_spoken) {
             warn!(connection = id, %peer, version = login.tds_version, "login refused: an old protocol");
@@ -292,7 +309,8 @@ impl Login {
         if let Err(failure) = checked {
             let state = failure.state();
             warn!(connection = id, %peer, user = %login.user, state, reason = ?failure, "login failed");
-            refuse(writer, failure.number(), 14, &failure.client_text(&login.user));
+            let (number, text) = (failure.number(), failure.client_text(&login.user));
+            refuse_for(writer, (number, state), 14, &text, &failure.to_string());
             return Err(());
         }
         if shared.instance.refuses_login(&login.user) {
@@ -307,7 +325,8 @@ impl Login {
         if shared.admin && !shared.instance.is_administrator(&login.user) {
             warn!(connection = id, %peer, user = %login.user, "login refused: no administrator");
             let text = format!("Login failed for user '{}'.", login.user);
-            refuse(writer, 18456, 14, &text);
+            let why = "Only administrators may use the dedicated administrator connection.";
+            refuse_for(writer, (18456, 1), 14, &text, why);
             return Err(());
         }
         let encrypted = connection.with_state(|state| state.io.is_encrypted());
@@ -366,7 +385,7 @@ impl Login {
                 }
                 say(connection, writer, error.number, error.state, error.severity, &error.text);
                 let failed = format!("Login failed for user '{}'.", login.user);
-                refuse(writer, 18456, 14, &failed);
+                refuse_for(writer, (18456, error.state), 14, &failed, &error.text);
                 return Err(());
             }
         };

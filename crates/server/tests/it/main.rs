@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod audits;
 mod login;
 mod mars;
 mod moving;
