@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use catalog::{ColumnSpec, ModuleKind, Place, ProcedureDef, TableDef, TableSpec};
+use catalog::{ColumnSpec, MemoryDef, ModuleKind, Place, ProcedureDef, TableDef, TableSpec};
 use ir::{ColId, Query};
 use syntax::ast;
 
@@ -29,6 +29,10 @@ pub(crate) fn of_module(module: &ProcedureDef, names: &dyn Names) -> Result<Tabl
     if module.kind == ModuleKind::TableType {
         let shown = crate::bind_type_indexes(&module.text, names)?;
         catalog::show_indexes(&mut table, &shown).map_err(|e| BindError::of_catalog(e, 1))?;
+        if semantics::type_names::is_memory_optimized(module) {
+            let buckets = shown.primary_key.as_ref().and_then(|key| key.buckets);
+            table.memory = Some(MemoryDef { durable: false, buckets });
+        }
     }
     let created_unix_ns = module.created_unix_ns;
     Ok(TableDef { schema: module.schema.clone(), created_unix_ns, ..table })

@@ -61,9 +61,9 @@ pub use ddl_events::{DDL_EVENTS, DdlEvent, LOGON};
 pub use def::{
     CheckDef, ColumnDef, Columnstore, Compiled, ComputedDef, DatabaseDef, DatabaseState,
     DefaultDef, Event, FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind,
-    IndexedView, KeyDef, LONG_TYPES, Marks, ModuleKind, ObjectKind, ObjectRef, PeriodEdge, Place,
-    ProcedureDef, RefAction, Retention, SequenceDef, TableDef, Temporal, TriggerDef, fold_name,
-    is_global_name, same_name,
+    IndexedView, KeyDef, LONG_TYPES, Marks, MemoryDef, ModuleKind, ObjectKind, ObjectRef,
+    PeriodEdge, Place, ProcedureDef, RefAction, Retention, SequenceDef, TableDef, Temporal,
+    TriggerDef, fold_name, is_global_name, same_name,
 };
 pub use error::{CatalogError, Wanted};
 pub use fulltext::{

@@ -313,6 +313,8 @@ pub enum FuncId {
     FileProperty,
     /// The same of a filegroup.
     FilegroupProperty,
+    /// The same of a full-text catalog.
+    FulltextCatalogProperty,
     /// (nvarchar name) -> int
     FilegroupId,
     /// (int id) -> nvarchar(128)

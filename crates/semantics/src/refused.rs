@@ -34,7 +34,6 @@ const REFUSED: &[&str] = &[
     // Metadata of what is not here.
     "ASSEMBLYPROPERTY",
     "FILEPROPERTYEX",
-    "FULLTEXTCATALOGPROPERTY",
     "GET_FILESTREAM_TRANSACTION_CONTEXT",
     "TERTIARY_WEIGHTS",
     "GETANSINULL",

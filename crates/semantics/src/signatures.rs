@@ -103,6 +103,7 @@ pub fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)>
         "FILE_NAME" => (F::FileName, 1, &[INT], NAME),
         "FILEGROUP_ID" => (F::FilegroupId, 1, &[NAME], INT),
         "FILEPROPERTY" => (F::FileProperty, 2, &[NAME, NAME], INT),
+        "FULLTEXTCATALOGPROPERTY" => (F::FulltextCatalogProperty, 2, &[NAME, NAME], INT),
         "FILEGROUPPROPERTY" => (F::FilegroupProperty, 2, &[NAME, NAME], INT),
         "FILEGROUP_NAME" => (F::FilegroupName, 1, &[INT], NAME),
         "HOST_NAME" => (F::HostName, 0, &[], NAME),

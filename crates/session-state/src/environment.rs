@@ -226,12 +226,38 @@ impl Environment for SessionEnvironment<'_> {
             }
             ScopeIdentity => identity(self.state.scope_identity),
             RowCountBig => Value::BigInt(self.state.rowcount),
-            ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty
-            | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol | StatsDate
-            | IndexProperty | IdentCurrent | IdentSeed | IdentIncr | TypeId | TypeName
-            | AssemblyProperty | TypeProperty | OdbcScale | DbId | DbName | FileId | FileName
-            | FileProperty | FilegroupId | FilegroupName | FilegroupProperty
-            | DatabasePropertyEx | ServerProperty | CollationProperty => {
+            ObjectId
+            | ObjectName
+            | ObjectSchemaName
+            | ObjectDefinition
+            | ObjectProperty
+            | ObjectPropertyEx
+            | ColName
+            | ColLength
+            | ColumnProperty
+            | IndexCol
+            | StatsDate
+            | IndexProperty
+            | IdentCurrent
+            | IdentSeed
+            | IdentIncr
+            | TypeId
+            | TypeName
+            | AssemblyProperty
+            | TypeProperty
+            | OdbcScale
+            | DbId
+            | DbName
+            | FileId
+            | FileName
+            | FileProperty
+            | FilegroupId
+            | FilegroupName
+            | FilegroupProperty
+            | FulltextCatalogProperty
+            | DatabasePropertyEx
+            | ServerProperty
+            | CollationProperty => {
                 // Some of them look through all that there is, and they are asked for each row.
                 runtime::task::breathe()?;
                 self.host.metadata(func, args, self.state)?

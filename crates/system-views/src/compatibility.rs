@@ -288,7 +288,8 @@ view! {
 }
 
 fn own_files(context: &Context<'_>, _: &[Value]) -> Result<Vec<File>, SqlError> {
-    Ok(files_of(&context.database_entry()))
+    let files = files_of(&context.database_entry());
+    Ok(files.into_iter().filter(|file| !file.is_container).collect())
 }
 
 view! {

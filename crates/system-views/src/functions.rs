@@ -51,6 +51,7 @@ pub fn call(
         F::FileName => server::file_name(&context, args),
         F::FileProperty => server::file_property(&context, args),
         F::FilegroupProperty => server::filegroup_property(&context, args),
+        F::FulltextCatalogProperty => server::fulltext_catalog_property(&context, args),
         F::FilegroupId => server::filegroup_id(&context, args),
         F::FilegroupName => server::filegroup_name(&context, args),
         F::DatabasePropertyEx => server::database_property(&context, args),

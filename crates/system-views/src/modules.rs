@@ -86,6 +86,7 @@ static MODULES: &[Module] = modules! {
     "sp_depends"
     "sp_estimate_data_compression_savings"
     "sp_fkeys"
+    "sp_fulltext_database"
     "sp_help"
     "sp_helpconstraint"
     "sp_helpdb"

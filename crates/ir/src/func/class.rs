@@ -105,6 +105,7 @@ impl FuncId {
             SchemaName | SchemaId | TypeId | TypeName | ColName | ColLength => OF_SESSION,
             IdentCurrent | IdentSeed | IdentIncr | IndexCol | StatsDate => OF_SESSION,
             FileId | FileName | FileProperty | FilegroupProperty | FilegroupId => OF_SESSION,
+            FulltextCatalogProperty => OF_SESSION,
             FilegroupName | ServerProperty | DatabasePropertyEx | CollationProperty => OF_SESSION,
             ObjectProperty | ObjectPropertyEx | IndexProperty | IndexKeyProperty => OF_SESSION,
             TypeProperty | OdbcScale | ColumnProperty | AssemblyProperty => OF_SESSION,
@@ -134,6 +135,7 @@ impl FuncId {
             }
             TypeId | TypeName | ColName | ColLength | IdentCurrent | IdentSeed | IdentIncr => true,
             IndexCol | StatsDate | FileId | FileName | FileProperty | FilegroupProperty => true,
+            FulltextCatalogProperty => true,
             FilegroupId | FilegroupName | ObjectProperty | ObjectPropertyEx | IndexProperty => true,
             IndexKeyProperty | TypeProperty | ColumnProperty | AssemblyProperty => true,
             UserName | UserId | IsRoleMember | IsMember | HasPermsByName | PermissionBits => true,

@@ -300,6 +300,7 @@ const LIST: &[Row] = &[
             ("COL_NAME", "COL_NAME(1, 1)"),
             ("COLUMNPROPERTY", "COLUMNPROPERTY(1, 'a', 'AllowsNull')"),
             ("DATABASE_PRINCIPAL_ID", "DATABASE_PRINCIPAL_ID()"),
+            ("FULLTEXTCATALOGPROPERTY", "FULLTEXTCATALOGPROPERTY('a', 'ItemCount')"),
             ("FULLTEXTSERVICEPROPERTY", "FULLTEXTSERVICEPROPERTY('IsFulltextInstalled')"),
             ("DATABASEPROPERTYEX", "DATABASEPROPERTYEX('master', 'Status')"),
             ("DB_ID", "DB_ID()"),
@@ -332,14 +333,7 @@ const LIST: &[Row] = &[
             ("STATS_DATE", "STATS_DATE(1, 1)"),
         ],
     ),
-    (
-        "metadata",
-        Refused,
-        &[
-            ("FILEPROPERTYEX", "FILEPROPERTYEX('a', 'BlobTier')"),
-            ("FULLTEXTCATALOGPROPERTY", "FULLTEXTCATALOGPROPERTY('a', 'ItemCount')"),
-        ],
-    ),
+    ("metadata", Refused, &[("FILEPROPERTYEX", "FILEPROPERTYEX('a', 'BlobTier')")]),
     ("metadata", Either, &[("NEXT VALUE FOR", "SELECT NEXT VALUE FOR dbo.seq")]),
     (
         "ranking",

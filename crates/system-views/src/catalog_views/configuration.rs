@@ -4,12 +4,18 @@
 
 use crate::context::Context;
 use crate::declare::{Declared, variant, view};
-use catalog::{SCOPED_OPTIONS, ScopedOption};
+use catalog::{SCOPED_OPTIONS, ScopedKind, ScopedOption};
 use executor::SqlError;
 use types::{Len, SqlType, Value};
 
-/// The type of what a value of an option is.
-const TEXT: SqlType = SqlType::NVarChar(Len::N(256));
+/// The base type of an option's values, which tools look at.
+fn base_type(option: &ScopedOption) -> SqlType {
+    match option.kind {
+        ScopedKind::Switch => SqlType::Bit,
+        ScopedKind::Number(..) => SqlType::Int,
+        ScopedKind::Elevation => SqlType::NVarChar(Len::N(256)),
+    }
+}
 
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[&DATABASE_SCOPED_CONFIGURATIONS];
@@ -35,7 +41,7 @@ view! {
     DATABASE_SCOPED_CONFIGURATIONS = "sys.database_scoped_configurations" of Scoped as s, rows scoped;
     configuration_id int = s.option.id;
     name nvarchar(60) = s.option.name;
-    value sql_variant null = variant(&s.value, TEXT);
-    value_for_secondary sql_variant null = s.secondary.as_ref().map(|value| variant(value, TEXT));
+    value sql_variant null = variant(&s.value, base_type(s.option));
+    value_for_secondary sql_variant null = s.secondary.as_ref().map(|value| variant(value, base_type(s.option)));
     is_value_default bit = s.value == s.option.default;
 }

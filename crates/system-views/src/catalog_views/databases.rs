@@ -7,6 +7,7 @@ use crate::declare::{Declared, NULL, view};
 use catalog::{DatabaseState, FilegroupDef, StatisticsSwitch};
 use engine::{DelayedDurability, RecoveryModel};
 use executor::SqlError;
+use std::path::PathBuf;
 use types::Value;
 use types::datetime::DateTime;
 
@@ -266,7 +267,8 @@ macro_rules! group_view {
                 Some(_) => "MEMORY_OPTIMIZED_DATA_FILEGROUP",
                 None => "ROWS_FILEGROUP",
             };
-            is_default bit null = $g.def.is_default;
+            // Among its kind: a database has one of memory.
+            is_default bit null = $g.def.is_default || $g.def.memory.is_some();
             is_system bit null = false;
             $($more)*
         }
@@ -293,15 +295,32 @@ pub struct File {
     pub bytes: u64,
     pub max_bytes: Option<u64>,
     pub growth_bytes: u64,
+    /// A container of memory-optimised data, which is a name and has no size.
+    pub is_container: bool,
 }
 
 /// Bytes of a page.
 pub const PAGE: u64 = 8192;
 
+/// The most that a log grows by at a time.
+const LOG_GROWTH: u64 = 64 << 20;
+
+/// The first container's file_id, behind those of files.
+const FIRST_CONTAINER: i32 = 65537;
+
 impl File {
     /// Whether it is the log.
     pub fn is_log(&self) -> bool {
         self.filegroup == 0
+    }
+
+    /// As sys.database_files numbers them.
+    fn kind(&self) -> (u8, &'static str) {
+        match self {
+            _ if self.is_container => (2, "FILESTREAM"),
+            _ if self.is_log() => (1, "LOG"),
+            _ => (0, "ROWS"),
+        }
     }
 
     /// In pages.
@@ -337,20 +356,40 @@ pub fn files_of(database: &Database) -> Vec<File> {
                 bytes: real.map_or(file.size_bytes, |d| d.initial_bytes.max(file.size_bytes)),
                 max_bytes: file.max_bytes,
                 growth_bytes: real.map_or(0, |d| d.growth_bytes),
+                is_container: false,
+            });
+        }
+        let containers = group.memory.iter().flatten();
+        for (name, path) in containers {
+            let folder = on_disk.data.first().and_then(|first| first.path.parent());
+            let path = folder.map_or_else(|| PathBuf::from(&**path), |folder| folder.join(&**path));
+            files.push(File {
+                database_id: database.id,
+                id: FIRST_CONTAINER + files.iter().filter(|f| f.is_container).count() as i32,
+                filegroup: number,
+                name: name.to_string(),
+                path: path.to_string_lossy().into(),
+                bytes: 0,
+                max_bytes: None,
+                growth_bytes: 0,
+                is_container: true,
             });
         }
     }
     let log = database.definition.as_ref().map(|d| d.log.clone());
     let named = format!("{}log", if database.id == 1 { "mast" } else { "" });
+    let log_bytes = open.engine.stats().log_size_bytes;
+    let log_limit = log.as_ref().and_then(|l| l.max_bytes);
     let log_file = File {
         database_id: database.id,
         id: 2,
         filegroup: 0,
         name: log.as_ref().map_or(named, |l| l.name.to_string()),
         path: on_disk.log.to_string_lossy().into(),
-        bytes: open.engine.stats().log_size_bytes,
-        max_bytes: log.and_then(|l| l.max_bytes),
-        growth_bytes: 0,
+        bytes: log_bytes,
+        max_bytes: log_limit,
+        growth_bytes: if log_limit.is_some_and(|max| max <= log_bytes) { 0 } else { LOG_GROWTH },
+        is_container: false,
     };
     files.insert(1.min(files.len()), log_file);
     files
@@ -372,8 +411,8 @@ macro_rules! file_view {
             $($first)*
             file_id int = $f.id;
             file_guid uniqueidentifier null = NULL;
-            type tinyint = u8::from($f.is_log());
-            type_desc nvarchar(60) null = if $f.is_log() { "LOG" } else { "ROWS" };
+            type tinyint = $f.kind().0;
+            type_desc nvarchar(60) null = $f.kind().1;
             data_space_id int = $f.filegroup;
             name sysname = &$f.name;
             physical_name nvarchar(260) = &$f.path;

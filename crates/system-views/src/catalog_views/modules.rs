@@ -24,7 +24,12 @@ pub static VIEWS: &[&dyn Declared] = &[
 ];
 
 fn with_text(objects: Vec<Object>) -> Vec<Object> {
-    objects.into_iter().filter(|o| o.text().is_some()).collect()
+    // A table type's text is kept, and shown nowhere.
+    let is_type = |o: &Object| match &o.what {
+        What::Procedure(module) => module.kind == ModuleKind::TableType,
+        _ => false,
+    };
+    objects.into_iter().filter(|o| o.text().is_some() && !is_type(o)).collect()
 }
 
 /// A module, with what its WITH clause says.

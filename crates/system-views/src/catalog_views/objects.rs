@@ -6,7 +6,7 @@
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
-use catalog::{Retention, Temporal};
+use catalog::{Retention, TableDef, Temporal};
 use executor::SqlError;
 use types::Value;
 
@@ -42,8 +42,36 @@ fn system(_: &Context<'_>, _: &[Value]) -> Rows {
     Ok(object::system_objects())
 }
 
-fn tables(context: &Context<'_>, _: &[Value]) -> Rows {
-    Ok(object::tables(context))
+/// A table, and where its large values lie.
+pub struct Table {
+    object: Object,
+    lob_data_space_id: i32,
+}
+
+impl std::ops::Deref for Table {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        &self.object
+    }
+}
+
+/// Large values lie where the rows do, wherever TEXTIMAGE_ON would have them.
+fn tables(context: &Context<'_>, _: &[Value]) -> Result<Vec<Table>, SqlError> {
+    let groups = context.database.catalog.filegroups();
+    let place = |table: &TableDef| {
+        let is_large = |c: &catalog::ColumnDef| c.ty.is_max() && !c.is_volatile();
+        if table.is_memory() || !table.columns.iter().any(is_large) {
+            return 0;
+        }
+        let named = || groups.iter().position(|g| catalog::same_name(&g.name, &table.filegroup));
+        table.partitioned.map_or_else(|| named().map_or(1, |i| i as i32 + 1), |p| p.scheme)
+    };
+    let row = |object: Object| Table {
+        lob_data_space_id: object.table().map_or(0, |table| place(table)),
+        object,
+    };
+    Ok(object::tables(context).into_iter().map(row).collect())
 }
 
 fn procedures(context: &Context<'_>, _: &[Value]) -> Rows {
@@ -78,9 +106,20 @@ macro_rules! object_view {
         $view:ident = $full:literal as $o:ident, rows $rows:expr;
         $($more:tt)*
     ) => {
-        $crate::declare::view! {
+        $crate::catalog_views::objects::object_view! {
             $(#[$doc])*
             $view = $full of $crate::object::Object as $o, rows $rows;
+            $($more)*
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $view:ident = $full:literal of $item:ty as $o:ident, rows $rows:expr;
+        $($more:tt)*
+    ) => {
+        $crate::declare::view! {
+            $(#[$doc])*
+            $view = $full of $item as $o, rows $rows;
             name sysname = &$o.name;
             object_id int = $o.id;
             principal_id int null = $crate::declare::NULL;
@@ -164,8 +203,8 @@ view! {
 }
 
 object_view! {
-    TABLES = "sys.tables" as o, rows tables;
-    lob_data_space_id int = 0;
+    TABLES = "sys.tables" of Table as o, rows tables;
+    lob_data_space_id int = o.lob_data_space_id;
     filestream_data_space_id int null = NULL;
     max_column_id_used int = o.table().map_or(0, |t| t.columns.len() as i32);
     lock_on_bulk_load bit = false;

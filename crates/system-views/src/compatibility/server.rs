@@ -116,8 +116,12 @@ view! {
     req_transactionUOW uniqueidentifier null = [0u8; 16];
 }
 
+fn files(context: &Context<'_>, values: &[Value]) -> Result<Vec<File>, SqlError> {
+    Ok(all_files(context, values)?.into_iter().filter(|file| !file.is_container).collect())
+}
+
 view! {
-    SYSALTFILES = "sys.sysaltfiles" of File as f, rows all_files;
+    SYSALTFILES = "sys.sysaltfiles" of File as f, rows files;
     fileid smallint null = f.id as i16;
     groupid smallint null = f.filegroup as i16;
     size int = f.size();

@@ -6,7 +6,7 @@
 use super::{Args, shown};
 use crate::catalog_views::databases::{PAGE, files_of};
 use crate::context::{COLLATION, Context, PRODUCT_VERSION, TEMPDB};
-use catalog::{StatisticsSwitch, same_name};
+use catalog::{ModuleKind, StatisticsSwitch, same_name};
 use ir::ServerFigure;
 use telemetry::{Counter, counters};
 use types::Value;
@@ -66,6 +66,7 @@ pub fn file_property(context: &Context<'_>, args: Args<'_>) -> Value {
         "isreadonly" => 0,
         "isprimaryfile" => i32::from(file.id == 1),
         "islogfile" => i32::from(file.is_log()),
+        "spaceused" if file.is_container => return Value::Null,
         "spaceused" if file.is_log() => (engine.stats().log_used_bytes / PAGE) as i32,
         "spaceused" => match engine.file_space(file.id as u16) {
             Ok(Some(space)) => (space.pages - space.free_pages) as i32,
@@ -88,6 +89,38 @@ pub fn filegroup_property(context: &Context<'_>, args: Args<'_>) -> Value {
         "isdefault" => Value::Int(i32::from(group.is_default)),
         _ => Value::Null,
     }
+}
+
+/// FULLTEXTCATALOGPROPERTY(name, property): no words are kept, so nothing is ever being filled in or merged; what could be
+/// found by the catalog are the rows of its tables.
+pub fn fulltext_catalog_property(context: &Context<'_>, args: Args<'_>) -> Value {
+    let (Some(name), Some(property)) = (args.text(0), args.text(1)) else { return Value::Null };
+    let (scope, kind) = (context.scope(), ModuleKind::FulltextCatalog);
+    let all = context.database.catalog.modules_of_kind(scope, kind);
+    let found = all.into_iter().find(|c| same_name(&c.name, name.trim_end()));
+    let Some((module, catalog)) = found.and_then(|c| Some((c.object_id, c.fulltext_catalog()?)))
+    else {
+        return Value::Null;
+    };
+    let value = match property.trim().to_ascii_lowercase().as_str() {
+        "accentsensitivity" => i64::from(catalog.is_accent_sensitive),
+        "itemcount" => {
+            let indexes = context.database.catalog.fulltext_indexes(scope);
+            let own = indexes
+                .iter()
+                .filter(|(_, index)| index.fulltext_index().is_some_and(|i| i.catalog == module));
+            own.map(|(table, _)| context.rows_of(table)).sum()
+        }
+        "indexsize"
+        | "importstatus"
+        | "logsize"
+        | "mergestatus"
+        | "populatecompletionage"
+        | "populatestatus"
+        | "uniquekeycount" => 0,
+        _ => return Value::Null,
+    };
+    Value::Int(i32::try_from(value).unwrap_or(i32::MAX))
 }
 
 /// FILEGROUP_ID(name).

@@ -120,7 +120,7 @@ pub struct Space {
 fn space(context: &Context<'_>, _: &[Value]) -> Result<Vec<Space>, SqlError> {
     let engine = &context.database.engine;
     let mut all = Vec::new();
-    for file in files_of(&context.database_entry()) {
+    for file in files_of(&context.database_entry()).into_iter().filter(|f| !f.is_container) {
         let space = engine.file_space(file.id as u16);
         let space = space.map_err(|e| executor::from_engine(e, None, &context.database.name))?;
         let (database_id, file, filegroup) =
