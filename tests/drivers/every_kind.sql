@@ -29,6 +29,8 @@ CREATE RULE dbo.positive AS @value > 0;
 GO
 CREATE DEFAULT dbo.unknown AS 'unknown';
 GO
+EXEC sp_bindrule 'dbo.positive', 'dbo.amount', 'futureonly';
+GO
 CREATE PARTITION FUNCTION by_year (date) AS RANGE RIGHT FOR VALUES ('2023-01-01', '2024-01-01', '2025-01-01');
 GO
 CREATE PARTITION SCHEME years AS PARTITION by_year ALL TO ([PRIMARY]);
@@ -159,4 +161,109 @@ EXEC sp_addextendedproperty N'MS_Description', N'a view', N'SCHEMA', N'sales', N
 EXEC sp_addextendedproperty N'MS_Description', N'a trigger', N'SCHEMA', N'sales', N'TABLE', N'orders', N'TRIGGER', N'watch';
 EXEC sp_addextendedproperty N'MS_Description', N'a user', N'USER', N'ann';
 EXEC sp_addextendedproperty N'MS_Description', N'a type', N'SCHEMA', N'sales', N'TYPE', N'code';
+GO
+ALTER DATABASE CURRENT ADD FILEGROUP archive;
+GO
+ALTER DATABASE CURRENT ADD FILE (NAME = drv_archive, FILENAME = 'drv_scripted_archive.ndf', SIZE = 8MB, MAXSIZE = 256MB, FILEGROWTH = 8MB) TO FILEGROUP archive;
+GO
+ALTER DATABASE CURRENT ADD FILEGROUP in_memory CONTAINS MEMORY_OPTIMIZED_DATA;
+GO
+ALTER DATABASE CURRENT ADD FILE (NAME = drv_in_memory, FILENAME = 'drv_scripted_in_memory') TO FILEGROUP in_memory;
+GO
+ALTER DATABASE CURRENT SET CHANGE_TRACKING = ON (CHANGE_RETENTION = 3 DAYS, AUTO_CLEANUP = ON);
+GO
+CREATE APPLICATION ROLE till WITH PASSWORD = 'Str0ng-enough', DEFAULT_SCHEMA = sales;
+GO
+GRANT SELECT ON SCHEMA::sales TO till;
+GO
+CREATE XML SCHEMA COLLECTION sales.forms AS N'<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:form" xmlns="urn:form" elementFormDefault="qualified"><xsd:element name="form"><xsd:complexType><xsd:sequence><xsd:element name="line" type="xsd:string" minOccurs="0" maxOccurs="unbounded"/></xsd:sequence><xsd:attribute name="n" type="xsd:int"/></xsd:complexType></xsd:element></xsd:schema>';
+GO
+GRANT REFERENCES ON XML SCHEMA COLLECTION::sales.forms TO clerks;
+GO
+CREATE TABLE sales.papers (id int NOT NULL CONSTRAINT pk_papers PRIMARY KEY CLUSTERED, form xml(DOCUMENT sales.forms) NULL, part xml(CONTENT sales.forms) NULL, loose xml NULL, place geography NULL, outline geometry NULL, node hierarchyid NULL,
+  body nvarchar(max) NULL, kind varchar(8) NULL, document varbinary(max) NULL, level AS (node.GetLevel()) PERSISTED);
+GO
+CREATE PRIMARY XML INDEX xml_loose ON sales.papers (loose);
+GO
+CREATE XML INDEX xml_paths ON sales.papers (loose) USING XML INDEX xml_loose FOR PATH WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+CREATE XML INDEX xml_values ON sales.papers (loose) USING XML INDEX xml_loose FOR VALUE;
+GO
+CREATE XML INDEX xml_properties ON sales.papers (loose) USING XML INDEX xml_loose FOR PROPERTY;
+GO
+CREATE SPATIAL INDEX by_place ON sales.papers (place) USING GEOGRAPHY_GRID WITH (GRIDS = (LEVEL_1 = MEDIUM, LEVEL_2 = LOW, LEVEL_3 = HIGH, LEVEL_4 = MEDIUM), CELLS_PER_OBJECT = 16);
+GO
+CREATE SPATIAL INDEX by_outline ON sales.papers (outline) USING GEOMETRY_GRID WITH (BOUNDING_BOX = (0, -10, 500, 200.5), GRIDS = (LOW, LOW, MEDIUM, HIGH), CELLS_PER_OBJECT = 12, PAD_INDEX = ON, FILLFACTOR = 90);
+GO
+CREATE FULLTEXT CATALOG words WITH ACCENT_SENSITIVITY = OFF AS DEFAULT;
+GO
+CREATE FULLTEXT CATALOG other_words;
+GO
+CREATE FULLTEXT INDEX ON sales.papers (body LANGUAGE 1033, document TYPE COLUMN kind LANGUAGE 1031) KEY INDEX pk_papers ON words WITH (CHANGE_TRACKING = MANUAL, STOPLIST = OFF);
+GO
+ALTER TABLE sales.papers ENABLE CHANGE_TRACKING WITH (TRACK_COLUMNS_UPDATED = ON);
+GO
+ALTER TABLE sales.customers ENABLE CHANGE_TRACKING;
+GO
+CREATE VIEW sales.totals_of_customers WITH SCHEMABINDING AS
+SELECT customer, COUNT_BIG(*) AS n, SUM(total) AS total FROM sales.orders GROUP BY customer;
+GO
+CREATE UNIQUE CLUSTERED INDEX by_customer ON sales.totals_of_customers (customer) WITH (FILLFACTOR = 75);
+GO
+CREATE NONCLUSTERED INDEX by_total ON sales.totals_of_customers (total DESC) INCLUDE (n);
+GO
+CREATE TABLE dbo.archived (id int NOT NULL CONSTRAINT pk_archived PRIMARY KEY NONCLUSTERED ON archive, day date NOT NULL, body nvarchar(max) NULL) ON archive TEXTIMAGE_ON [PRIMARY];
+GO
+CREATE CLUSTERED INDEX by_day ON dbo.archived (day) ON years (day);
+GO
+CREATE TABLE dbo.halves (id int NOT NULL, day date NOT NULL, INDEX by_id UNIQUE CLUSTERED (id, day), INDEX recent NONCLUSTERED (day) WHERE ([day] >= '2024-01-01'));
+GO
+CREATE TABLE sales.carts (id int IDENTITY(1,1) NOT NULL CONSTRAINT pk_carts PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 1024), who nvarchar(40) COLLATE Latin1_General_100_BIN2 NOT NULL, made datetime2(3) NOT NULL CONSTRAINT df_made DEFAULT (SYSUTCDATETIME()), total decimal(19,4) NULL CONSTRAINT ck_total CHECK (total >= 0),
+  INDEX by_who NONCLUSTERED (who, made DESC), INDEX by_hash HASH (who) WITH (BUCKET_COUNT = 2048), CONSTRAINT uq_carts UNIQUE NONCLUSTERED (who, id)) WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_AND_DATA);
+GO
+CREATE TABLE sales.cart_lines (cart int NOT NULL CONSTRAINT fk_cart FOREIGN KEY REFERENCES sales.carts (id), line int NOT NULL, what nvarchar(max) NULL, CONSTRAINT pk_cart_lines PRIMARY KEY NONCLUSTERED (cart, line)) WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_AND_DATA);
+GO
+CREATE TABLE dbo.passing (id uniqueidentifier NOT NULL PRIMARY KEY NONCLUSTERED, v varbinary(100) NULL) WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_ONLY);
+GO
+CREATE TABLE sales.prices (id int NOT NULL CONSTRAINT pk_prices PRIMARY KEY NONCLUSTERED, price money NOT NULL, began datetime2 GENERATED ALWAYS AS ROW START NOT NULL, ended datetime2 GENERATED ALWAYS AS ROW END NOT NULL, PERIOD FOR SYSTEM_TIME (began, ended)) WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_AND_DATA, SYSTEM_VERSIONING = ON (HISTORY_TABLE = sales.prices_before));
+GO
+CREATE TYPE sales.picked AS TABLE (line int NOT NULL, what nvarchar(40) NULL, PRIMARY KEY NONCLUSTERED HASH (line) WITH (BUCKET_COUNT = 64), INDEX by_what (what)) WITH (MEMORY_OPTIMIZED = ON);
+GO
+CREATE PROCEDURE sales.add_cart @who nvarchar(40), @id int OUTPUT WITH NATIVE_COMPILATION, SCHEMABINDING, EXECUTE AS OWNER AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+  INSERT sales.carts (who) VALUES (@who);
+  SET @id = SCOPE_IDENTITY();
+END
+GO
+CREATE FUNCTION sales.with_tax (@total decimal(19,4)) RETURNS decimal(19,4) WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+  RETURN @total * 1.21;
+END
+GO
+CREATE TRIGGER sales.watch_carts ON sales.carts WITH NATIVE_COMPILATION, SCHEMABINDING AFTER INSERT AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+  DECLARE @n int = 1;
+END
+GO
+EXEC sp_settriggerorder 'sales.watch', 'First', 'INSERT';
+GO
+CREATE USER drv_of_login FOR LOGIN drv_scripted_login;
+GO
+ALTER AUTHORIZATION ON SCHEMA::[odd name] TO clerks;
+GO
+CREATE TYPE sales.checked_code FROM varchar(10) NULL;
+GO
+CREATE SYNONYM sales.far FOR master.dbo.spt_values;
+GO
+ALTER DATABASE SCOPED CONFIGURATION SET MAXDOP = 2;
+GO
+EXEC sp_addextendedproperty N'MS_Description', N'forms', N'SCHEMA', N'sales', N'XML SCHEMA COLLECTION', N'forms';
+EXEC sp_addextendedproperty N'MS_Description', N'numbers', N'SCHEMA', N'sales', N'SEQUENCE', N'numbers';
+EXEC sp_addextendedproperty N'MS_Description', N'a synonym', N'SCHEMA', N'dbo', N'SYNONYM', N'o';
+EXEC sp_addextendedproperty N'MS_Description', N'a function of partitions', N'PARTITION FUNCTION', N'by_year';
+EXEC sp_addextendedproperty N'MS_Description', N'a scheme of partitions', N'PARTITION SCHEME', N'years';
+EXEC sp_addextendedproperty N'MS_Description', N'a function', N'SCHEMA', N'sales', N'FUNCTION', N'discount';
+EXEC sp_addextendedproperty N'MS_Description', N'lines', N'SCHEMA', N'sales', N'TYPE', N'lines';
+EXEC sp_addextendedproperty N'MS_Description', N'a rule', N'SCHEMA', N'dbo', N'RULE', N'positive';
+EXEC sp_addextendedproperty N'MS_Description', N'a trigger of the database', N'TRIGGER', N'no_drops';
 GO

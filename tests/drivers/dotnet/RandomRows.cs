@@ -1,5 +1,6 @@
 // Random rows of all types, by seed: written by parameters, by bulk copy and as a table-valued parameter, and read back. Every
-// value must come back as it went, and the server must hold the three ways' rows for equal.
+// value must come back as it went, and be the same to the server: what T-SQL computes of each (SHA2_256 of its bytes or of its
+// text, by `forms` of random_types.json) is what is computed here of the value that was sent.
 //
 // MILLRACE_RANDOM_ROWS says how many (200 unless it does), MILLRACE_RANDOM_SEED from which seed (1).
 
@@ -21,13 +22,14 @@ class RandomColumn
 {
     // The printable characters of code page 1252 beyond ASCII.
     const string Western = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ¡¢£¤¥¦§¨©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ";
-    public readonly string Name, Type, Word;
+    public readonly string Name, Type, Word, Collation;
     readonly int first, second;
 
     public RandomColumn(string name, string type)
     {
         (Name, Type) = (name, type);
-        var match = Regex.Match(type, @"^(\w+)(?:\(([^,)]*)(?:,(\d+))?\))?$");
+        var match = Regex.Match(type, @"^(\w+)(?:\(([^,)]*)(?:,(\d+))?\))?(?: COLLATE (\w+))?$");
+        Collation = match.Groups[4].Value;
         Word = match.Groups[1].Value == "numeric" ? "decimal" : match.Groups[1].Value;
         first = !match.Groups[2].Success ? 0 : match.Groups[2].Value == "max" ? -1 : int.Parse(match.Groups[2].Value);
         second = match.Groups[3].Success ? int.Parse(match.Groups[3].Value) : 0;
@@ -36,17 +38,50 @@ class RandomColumn
     /// A table type may have it: those of old large values are not parameters' either.
     public bool IsOld => Word == "text" || Word == "ntext" || Word == "image";
 
-    public SqlParameter Parameter() => Values.Parameter("@" + Name, Type);
+    public bool IsClr => Word == "hierarchyid" || Word == "geometry" || Word == "geography";
+
+    /// What a program declares: text in a collation of its own as Unicode, since varchar is in the database's; bytes of CLR types.
+    string Declared => IsClr ? "varbinary(max)" : Collation == "" ? Type : $"n{Word.TrimStart('n')}({(first < 0 ? "max" : first.ToString())})";
+
+    public SqlParameter Parameter() => Values.Parameter("@" + Name, Declared);
 
     public SqlMetaData MetaData()
     {
         var like = Parameter();
+        if (IsClr) return new SqlMetaData(Name, SqlDbType.VarBinary, -1);
+        if (Collation != "") return new SqlMetaData(Name, like.SqlDbType, first);
         switch (Word)
         {
             case "decimal": return new SqlMetaData(Name, SqlDbType.Decimal, (byte)first, (byte)second);
             case "time": case "datetime2": case "datetimeoffset": return new SqlMetaData(Name, like.SqlDbType, 0, (byte)first);
             case "char": case "varchar": case "nchar": case "nvarchar": case "binary": case "varbinary": return new SqlMetaData(Name, like.SqlDbType, first);
             default: return new SqlMetaData(Name, like.SqlDbType);
+        }
+    }
+
+    /// Size, precision and scale, where the type has one; whether it is a long one.
+    public (int?, int?, int?, bool) Told()
+    {
+        switch (Word)
+        {
+            case "tinyint": return (1, 3, 255, false);
+            case "smallint": return (2, 5, 255, false);
+            case "int": return (4, 10, 255, false);
+            case "bigint": return (8, 19, 255, false);
+            case "bit": return (1, 255, 255, false);
+            case "decimal": return (17, first, second, false);
+            case "money": return (8, 19, 255, false);
+            case "smallmoney": return (4, 10, 255, false);
+            case "float": return (8, 15, 255, false);
+            case "real": return (4, 7, 255, false);
+            case "time": case "datetime2": case "datetimeoffset": return (null, null, first, false);
+            case "uniqueidentifier": return (16, 255, 255, false);
+            case "char": case "nchar": case "varchar": case "nvarchar": case "binary": case "varbinary": return (first < 0 ? int.MaxValue : first, 255, 255, first < 0);
+            case "text": case "image": return (int.MaxValue, 255, 255, true);
+            case "ntext": return (int.MaxValue / 2, 255, 255, true);
+            case "xml": case "geometry": case "geography": return (int.MaxValue, 255, 255, true);
+            case "hierarchyid": return (892, 255, 255, false);
+            default: return (null, null, null, false);
         }
     }
 
@@ -76,6 +111,15 @@ class RandomColumn
                 // The moment by UTC stays within the calendar.
                 var zone = TimeSpan.FromMinutes(edge ? Either(random, -840, 840, 0) : random.Next(-840, 841));
                 return new DateTimeOffset(Cut(TimeSpan.TicksPerDay + Ticks(random) % (DateTime.MaxValue.Ticks - 2 * TimeSpan.TicksPerDay)), zone);
+            case "char": case "varchar": case "nvarchar":
+                if (Collation == "") break;
+                var own = Collation.EndsWith("UTF8") ? Utf8(random, edge) : Collation.EndsWith("BIN2") ? Text(random, first, edge, Wide) : Text(random, Collation.StartsWith("Jap") ? first / 2 : first, edge, Alphabet);
+                return Word == "char" ? own.PadRight(first) : own;
+            case "hierarchyid": return Path(random);
+            case "geometry": case "geography": return Shape(random, edge);
+        }
+        switch (Word)
+        {
             case "char": return Text(random, first, edge, Narrow).PadRight(first);
             case "nchar": return Text(random, first, edge, Wide).PadRight(first);
             case "varchar": case "text": return Text(random, first, edge, Narrow);
@@ -90,6 +134,100 @@ class RandomColumn
             case "sql_variant": return Variant(random);
             default: throw new ArgumentException(Word);
         }
+    }
+
+    string Alphabet(Random random)
+    {
+        var letters = Collation.StartsWith("Cyr") ? "АБВЯабвяёЁЖжЎў№" : Collation.StartsWith("Greek") ? "ΑΒΓΩαβγωάέήΐΰςΏ" : "あいうアイウ漢字表示東京ｱｲ。、";
+        return random.Next(3) == 0 ? ((char)random.Next(32, 127)).ToString() : letters[random.Next(letters.Length)].ToString();
+    }
+
+    /// As many bytes as the column has at most.
+    string Utf8(Random random, bool edge)
+    {
+        var (text, left) = (new StringBuilder(), Length(random, first, edge));
+        for (var next = Wide(random); Encoding.UTF8.GetByteCount(next) <= left; next = Wide(random))
+        {
+            text.Append(next);
+            left -= Encoding.UTF8.GetByteCount(next);
+        }
+        return text.ToString();
+    }
+
+    /// A hierarchyid of levels from 0 to 3, of which each has five bits: 01, the number, 1.
+    static byte[] Path(Random random)
+    {
+        var bits = string.Concat(Enumerable.Range(0, random.Next(8)).Select(n => $"01{Convert.ToString(random.Next(4), 2).PadLeft(2, '0')}1"));
+        return Enumerable.Range(0, (bits.Length + 7) / 8).Select(n => Convert.ToByte(bits.PadRight(40, '0').Substring(n * 8, 8), 2)).ToArray();
+    }
+
+    /// A point, or a line of two points, as [MS-SSCLRT] writes them; of the earth latitude comes first.
+    byte[] Shape(Random random, bool edge)
+    {
+        var line = random.Next(2) == 0;
+        var bytes = new MemoryStream();
+        var writer = new BinaryWriter(bytes);
+        writer.Write(Word == "geography" ? 4326 : edge ? 0 : random.Next(1000000));
+        writer.Write((byte)1);
+        writer.Write((byte)(line ? 0x14 : 0x0c));
+        for (var n = 0; n < (line ? 2 : 1); n++)
+        {
+            writer.Write(random.NextDouble() * 170 - 85);
+            writer.Write(n * 20 + random.NextDouble() * 10 - (Word == "geography" ? 100 : 1e6));
+        }
+        return bytes.ToArray();
+    }
+
+    /// What the server computes of the value, as the bytes that HASHBYTES takes.
+    public byte[] Form(object value)
+    {
+        var plain = System.Globalization.CultureInfo.InvariantCulture;
+        Func<byte[], byte[]> Turned = (b8) => b8.Reverse().ToArray();
+        if (value == null) return null;
+        if (Word == "sql_variant") return Encoding.Unicode.GetBytes(OfVariant(value));
+        if (value is byte[] same) return same;
+        if (value is string text) return Encoding.Unicode.GetBytes(text);
+        if (value is double d) return Turned(BitConverter.GetBytes(d));
+        if (value is float f) return Turned(BitConverter.GetBytes(f));
+        if (value is bool b) return Encoding.ASCII.GetBytes(b ? "1" : "0");
+        if (value is Guid g) return Encoding.ASCII.GetBytes(g.ToString().ToUpperInvariant());
+        return Encoding.ASCII.GetBytes(Written(value, plain));
+    }
+
+    string Written(object value, IFormatProvider plain)
+    {
+        var digits = first == 0 ? "" : "." + new string('f', first);
+        switch (Word)
+        {
+            case "money": case "smallmoney": return ((decimal)value).ToString("0.0000", plain);
+            case "date": return ((DateTime)value).ToString("yyyy-MM-dd", plain);
+            case "datetime": return ((DateTime)value).ToString("yyyy-MM-dd HH:mm:ss.fff", plain);
+            case "smalldatetime": return ((DateTime)value).ToString("yyyy-MM-dd HH:mm:ss", plain);
+            case "time": return (DateTime.MinValue + (TimeSpan)value).ToString("HH:mm:ss" + digits, plain);
+            case "datetime2": return ((DateTime)value).ToString("yyyy-MM-dd HH:mm:ss" + digits, plain);
+            case "datetimeoffset": return ((DateTimeOffset)value).ToString("yyyy-MM-dd HH:mm:ss" + digits + " zzz", plain);
+            default: return value is SqlDecimal d ? d.ToString() : ((IFormattable)value).ToString(null, plain);
+        }
+    }
+
+    /// Its base type and its text.
+    static string OfVariant(object value)
+    {
+        var plain = System.Globalization.CultureInfo.InvariantCulture;
+        if (value is bool b) return b ? "bit 1" : "bit 0";
+        if (value is byte n8) return "tinyint " + n8.ToString(plain);
+        if (value is short n16) return "smallint " + n16.ToString(plain);
+        if (value is int n32) return "int " + n32.ToString(plain);
+        if (value is long n64) return "bigint " + n64.ToString(plain);
+        if (value is decimal n) return "numeric " + n.ToString(plain);
+        if (value is double d) return "float " + Values.Hex(BitConverter.GetBytes(d).Reverse().ToArray()).ToUpperInvariant();
+        if (value is float f) return "real " + Values.Hex(BitConverter.GetBytes(f).Reverse().ToArray()).ToUpperInvariant();
+        if (value is DateTime t) return "datetime " + t.ToString("yyyy-MM-dd HH:mm:ss.fff", plain);
+        if (value is TimeSpan u) return "time " + (DateTime.MinValue + u).ToString("HH:mm:ss.fffffff", plain);
+        if (value is DateTimeOffset v) return "datetimeoffset " + v.ToString("yyyy-MM-dd HH:mm:ss.fffffff zzz", plain);
+        if (value is byte[] bytes) return "varbinary " + Values.Hex(bytes).ToUpperInvariant();
+        if (value is Guid g) return "uniqueidentifier " + g.ToString().ToUpperInvariant();
+        return "nvarchar " + value;
     }
 
     static T Either<T>(Random random, params T[] edges) => edges[random.Next(edges.Length)];
@@ -137,7 +275,7 @@ class RandomColumn
     {
         if (edge && random.Next(2) == 0) return 0;
         // A (max) value: mostly short, some over pages, at an edge of the protocol's chunks.
-        if (most <= 0) return edge ? Either(random, 4000, 4001, 8000, 8001, 70000) : random.Next(random.Next(20) == 0 ? 30000 : 60);
+        if (most <= 0) return edge ? Either(random, 4000, 4001, 8000, 8001, random.Next(8) == 0 ? 100000 : 9000) : random.Next(random.Next(20) == 0 ? 30000 : 60);
         // Rows have room for one long value, not for all of them.
         return most > 1000 ? (edge && random.Next(20) == 0 ? Math.Min(most, 2000) : random.Next(100)) : edge ? most : random.Next(most + 1);
     }
@@ -173,8 +311,10 @@ class RandomColumn
 
     static object Variant(Random random)
     {
-        switch (random.Next(12))
+        switch (random.Next(14))
         {
+            case 12: return new TimeSpan(Ticks(random) % TimeSpan.TicksPerDay);
+            case 13: return new DateTimeOffset(TimeSpan.TicksPerDay + Ticks(random) % (DateTime.MaxValue.Ticks - 2 * TimeSpan.TicksPerDay), TimeSpan.FromMinutes(random.Next(-840, 841)));
             case 0: return random.Next(2) == 1;
             case 1: return (byte)random.Next(256);
             case 2: return (short)random.Next(short.MinValue, short.MaxValue);
@@ -199,7 +339,8 @@ static partial class Suite
     {
         Func<string, int, int> Number = (name, otherwise) => int.TryParse(Environment.GetEnvironmentVariable(name), out var n) ? n : otherwise;
         var (count, seed) = (Number("MILLRACE_RANDOM_ROWS", 200), Number("MILLRACE_RANDOM_SEED", 1));
-        var columns = JArray.Parse(File.ReadAllText(Path.Combine(Tests, "random_types.json"))).Select((type, n) => new RandomColumn($"c{n}", (string)type)).ToList();
+        var all = JObject.Parse(File.ReadAllText(Path.Combine(Tests, "random_types.json")));
+        var columns = all["types"].Select((type, n) => new RandomColumn($"c{n}", (string)type)).ToList();
         var random = new Random(seed);
         var rows = Enumerable.Range(0, count).Select(n => columns.Select(c => c.Value(random)).ToArray()).ToList();
         var connection = Opened();
@@ -215,16 +356,29 @@ static partial class Suite
                 using (var command = Command(connection, $"SELECT id, {listed}, version FROM dbo.{way}{where} ORDER BY id", "@from", 0))
                 using (var reader = command.ExecuteReader())
                     ReadBack(reader, columns, rows, way + where);
-        // The server's own comparison, by bytes.
-        foreach (var way in ways.Skip(1))
-            foreach (var column in columns)
-            {
-                Func<string, string> As = (table) => column.Word == "xml" || column.IsOld ? $"CAST({table}.{column.Name} AS {(column.Word == "image" ? "varbinary(max)" : "nvarchar(max)")})" : $"{table}.{column.Name}";
-                // What precision a decimal in a variant has is the client's choice, and another for each way.
-                var lengths = column.Word == "sql_variant" ? "" : $" OR DATALENGTH(a.{column.Name}) <> DATALENGTH(b.{column.Name})";
-                var wrong = Scalar(connection, $"SELECT COUNT(*) FROM dbo.{ways[0]} a FULL JOIN dbo.{way} b ON a.id = b.id WHERE a.id IS NULL OR b.id IS NULL OR (a.{column.Name} IS NULL AND b.{column.Name} IS NOT NULL) OR (a.{column.Name} IS NOT NULL AND b.{column.Name} IS NULL) OR {As("a")} <> {As("b")}{lengths}");
-                Equal(wrong, 0, $"{column.Type}: rows that differ between {ways[0]} and {way}");
-            }
+        using (var sha = System.Security.Cryptography.SHA256.Create())
+        {
+            var want = rows.Select(row => columns.Select((c, i) => row[i] == null ? null : sha.ComputeHash(c.Form(row[i]))).ToArray()).ToList();
+            foreach (var way in ways) Compare(connection, columns, rows, want, way, all["forms"]);
+        }
+    }
+
+    /// What T-SQL computes of each value.
+    static void Compare(SqlConnection connection, List<RandomColumn> columns, List<object[]> rows, List<byte[][]> want, string way, JToken forms)
+    {
+        var sums = string.Join(", ", columns.Select(c => $"HASHBYTES('SHA2_256', {((string)forms[c.Word]).Replace("$", c.Name)})"));
+        using (var command = Command(connection, $"SELECT {sums} FROM dbo.{way} ORDER BY id"))
+        using (var reader = command.ExecuteReader())
+        {
+            var bad = new int[columns.Count];
+            for (var at = 0; reader.Read() && at < rows.Count; at++)
+                for (var i = 0; i < columns.Count; i++)
+                {
+                    var got = reader.IsDBNull(i) ? null : (byte[])reader.GetValue(i);
+                    if (Same(got, want[at][i])) continue;
+                    if (bad[i]++ < 3) Check(false, $"{way}: {columns[i].Type}, row {at}: T-SQL's sum is not that of {Plain(rows[at][i])}");
+                }
+        }
     }
 
     static void ByParameters(SqlConnection connection, List<RandomColumn> columns, List<object[]> rows, string listed)
@@ -291,7 +445,7 @@ static partial class Suite
 
     static void ReadBack(SqlDataReader reader, List<RandomColumn> columns, List<object[]> rows, string way)
     {
-        for (var i = 0; i < columns.Count; i++) if (!columns[i].IsOld) Equal(reader.GetDataTypeName(i + 1), columns[i].Type.Split('(')[0].Replace("numeric", "decimal"), $"{way}: type of {columns[i].Type}");
+        Told(reader.GetSchemaTable(), columns, way);
         var bad = new Dictionary<int, int>();
         var (at, version) = (0, 0UL);
         for (; reader.Read(); at++)
@@ -313,11 +467,37 @@ static partial class Suite
         Equal(at, rows.Count, $"{way}: rows");
     }
 
+    /// What the server says of the columns: as SqlDataReader.GetSchemaTable documents it.
+    static void Told(DataTable told, List<RandomColumn> columns, string way)
+    {
+        for (var i = 0; i < columns.Count + 2; i++)
+        {
+            var row = told.Rows[i];
+            var column = i == 0 || i > columns.Count ? null : columns[i - 1];
+            Func<string, object> Of = (name) => row[name] is DBNull ? null : row[name];
+            var what = $"{way}: {column?.Type ?? (string)row["ColumnName"]}";
+            Equal(Of("AllowDBNull"), column != null, $"{what}: AllowDBNull");
+            Equal(Of("ColumnOrdinal"), i, $"{what}: ColumnOrdinal");
+            Equal(Of("IsReadOnly"), i > columns.Count, $"{what}: IsReadOnly");
+            if (column == null) continue;
+            Equal(Of("ColumnName"), column.Name, $"{what}: ColumnName");
+            // This client does not say that it reads UTF-8, and is sent UTF-16.
+            var word = column.Collation.EndsWith("UTF8") ? "nvarchar" : column.Word;
+            Equal(((string)Of("DataTypeName")).Split('.').Last(), word, $"{what}: DataTypeName");
+            var (size, precision, scale, isLong) = column.Told();
+            if (size != null) Equal(Of("ColumnSize"), size, $"{what}: ColumnSize");
+            if (precision != null) Equal(Of("NumericPrecision"), precision, $"{what}: NumericPrecision");
+            if (scale != null) Equal(Of("NumericScale"), scale, $"{what}: NumericScale");
+            Equal(Of("IsLong"), isLong, $"{what}: IsLong");
+        }
+    }
+
     static object Read(SqlDataReader reader, int at, string word)
     {
         if (reader.IsDBNull(at)) return null;
         if (word == "decimal") return reader.GetSqlDecimal(at);
         // SqlClient writes XML anew as it reads it.
+        if (word == "hierarchyid" || word == "geometry" || word == "geography") return reader.GetSqlBytes(at).Value;
         return word == "xml" ? reader.GetString(at).Replace(" />", "/>") : reader.GetValue(at);
     }
 

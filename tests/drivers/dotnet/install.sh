@@ -13,7 +13,7 @@ if [ "${2:-}" = compile ]; then
     references+=(-r:"$home/app/Microsoft.SqlServer.$name.dll")
   done
   for name in System.Private.CoreLib System.Private.Uri System.Private.Xml System.Runtime System.Runtime.Extensions \
-    System.Runtime.Numerics System.Collections System.Collections.NonGeneric System.Collections.Specialized System.Console \
+    System.Runtime.Numerics System.Security.Cryptography.Algorithms System.Security.Cryptography.Primitives System.Collections System.Collections.NonGeneric System.Collections.Specialized System.Console \
     System.ComponentModel System.ComponentModel.Primitives System.ComponentModel.TypeConverter System.Data.Common \
     System.Diagnostics.Process System.Diagnostics.TraceSource System.Dynamic.Runtime System.IO System.IO.FileSystem System.Linq System.Linq.Expressions \
     System.ObjectModel System.Text.RegularExpressions System.Threading System.Threading.Tasks System.Threading.Thread \

@@ -1,9 +1,11 @@
 // Random rows of all types, by seed: written by parameters, by bulk load and as a table-valued parameter, and read back. Every
-// value must come back as it went, and the server must hold the three ways' rows for equal.
+// value must come back as it went, and be the same to the server: what T-SQL computes of each (SHA2_256 of its bytes or of its
+// text, by `forms` of random_types.json) is what is computed here of the value that was sent. So is what is told of the columns.
 //
 // MILLRACE_RANDOM_ROWS says how many (100 unless it does), MILLRACE_RANDOM_SEED from which seed (1). What a JavaScript number or
 // Date cannot hold is left out: decimals have 15 digits at most.
 
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TYPES } from 'tedious';
@@ -44,14 +46,16 @@ const two = (n, width = 2) => String(n).padStart(width, '0');
 /** A column, with the kind of value that types.json calls it. */
 class Column {
   constructor(n, type) {
-    const [, word, first, second] = /^(\w+)(?:\((max|\d+)(?:,(\d+))?\))?$/.exec(type);
-    Object.assign(this, { name: `c${n}`, type, word: word === 'numeric' ? 'decimal' : word });
+    const [, word, first, second, collation] = /^(\w+)(?:\((max|\d+)(?:,(\d+))?\))?(?: COLLATE (\w+))?$/.exec(type);
+    Object.assign(this, { name: `c${n}`, type, collation, word: word === 'numeric' ? 'decimal' : word });
     this.first = first === undefined ? 0 : first === 'max' ? -1 : Number(first);
     this.second = Number(second ?? 0);
+    this.isClr = ['hierarchyid', 'geometry', 'geography'].includes(word);
     this.isOld = ['text', 'ntext', 'image'].includes(word);
     const kinds = {
       tinyint: 'int', smallint: 'int', smallmoney: 'money', char: 'varchar', text: 'varchar', nchar: 'nvarchar', ntext: 'nvarchar',
       varbinary: 'binary', image: 'binary', smalldatetime: 'datetime', uniqueidentifier: 'guid', xml: 'nvarchar',
+      hierarchyid: 'binary', geometry: 'binary', geography: 'binary',
     };
     this.kind = kinds[this.word] ?? this.word;
     this.scale = /^(time|datetime2|datetimeoffset)$/.test(word) ? this.first : word === 'datetime' ? 3 : 0;
@@ -60,7 +64,9 @@ class Column {
   /** Type and options of a parameter; `lasting`: as a column of the table has it. */
   declared(of, lasting) {
     const like = { text: 'varchar(max)', ntext: 'nvarchar(max)', image: 'varbinary(max)', xml: 'nvarchar(max)' }[this.word];
-    const [type, options] = of(like ?? this.type);
+    // varchar is in the database's collation: text of another is Unicode. Of CLR types there are the bytes.
+    const own = this.isClr ? 'varbinary(max)' : this.collation ? `n${this.type.split(' ')[0].replace(/^n/, '')}` : this.type;
+    const [type, options] = of(like ?? own);
     return [type, lasting ? { nullable: true, ...options } : options];
   }
 
@@ -86,6 +92,11 @@ class Column {
       case 'datetime2': return `${this.day(r, edge, 1, 9999)} ${this.clock(r, edge)}`;
       // The client sends every moment with its own offset, which is that of UTC here.
       case 'datetimeoffset': return `${this.day(r, false, 2, 9998)} ${this.clock(r, edge)} +00:00`;
+      case 'hierarchyid': return this.path(r);
+      case 'geometry': case 'geography': return this.shape(r, edge);
+    }
+    if (this.collation) return this.collated(r, this.length(r, edge));
+    switch (this.word) {
       case 'char': return this.narrow(r, this.length(r, edge)).padEnd(this.first);
       case 'nchar': return this.wide(r, this.length(r, edge)).padEnd(this.first);
       case 'varchar': case 'text': return this.narrow(r, this.length(r, edge));
@@ -123,14 +134,16 @@ class Column {
 
   length(r, edge) {
     if (edge && r.below(2)) return 0;
-    if (this.first <= 0) return edge ? r.pick(4000, 4001, 8000, 8001, 70000) : r.below(r.below(20) === 0 ? 30000 : 60);
+    if (this.first <= 0) return edge ? r.pick(4000, 4001, 8000, 8001, r.below(8) ? 9000 : 100000) : r.below(r.below(20) === 0 ? 30000 : 60);
     // A row has room for one long value, not for all of them.
     if (this.first > 1000) return edge && r.below(20) === 0 ? 2000 : r.below(100);
     return edge ? this.first : r.below(this.first + 1);
   }
 
   narrow(r, length) {
-    return [...Array(length)].map(() => r.pick(...WESTERN)).join('');
+    let text = '';
+    for (let n = 0; n < length; n++) text += WESTERN[r.below(WESTERN.length)];
+    return text;
   }
 
   /** Characters of one unit and of two, and halves of pairs by themselves, which are kept. */
@@ -147,8 +160,87 @@ class Column {
     return text;
   }
 
+  collated(r, length) {
+    if (this.collation.endsWith('BIN2')) return this.wide(r, length);
+    if (this.collation.endsWith('UTF8')) return this.utf8(r, length);
+    const letters = [...{ C: 'АБВЯабвяёЁЖжЎў№', G: 'ΑΒΓΩαβγωάέήΐΰςΏ', J: 'あいうアイウ漢字表示東京ｱｲ。、' }[this.collation[0]]];
+    const most = this.collation[0] === 'J' ? length >> 1 : length;
+    const text = [...Array(most)].map(() => (r.below(3) ? letters[r.below(letters.length)] : String.fromCharCode(32 + r.below(95)))).join('');
+    return this.word === 'char' ? text.padEnd(this.first) : text;
+  }
+
+  /** As many bytes as the column has at most. */
+  utf8(r, length) {
+    let [text, left] = ['', length];
+    for (;;) {
+      const kind = r.below(5);
+      const next = String.fromCodePoint(kind === 0 ? 0x10000 + r.below(0x100000) : kind === 1 ? 0xe000 + r.below(0x2000) : kind === 2 ? 1 + r.below(0xd7ff) : 32 + r.below(95));
+      left -= Buffer.byteLength(next);
+      if (left < 0) return text;
+      text += next;
+    }
+  }
+
+  /** A hierarchyid of levels from 0 to 3, of which each has five bits: 01, the number, 1. */
+  path(r) {
+    const bits = [...Array(r.below(8))].map(() => `01${r.below(4).toString(2).padStart(2, '0')}1`).join('');
+    return (bits.match(/.{1,8}/g) ?? []).map((byte) => two(parseInt(byte.padEnd(8, '0'), 2).toString(16))).join('');
+  }
+
+  /** A point, or a line of two points, as [MS-SSCLRT] writes them; of the earth latitude comes first. */
+  shape(r, edge) {
+    const [earth, line] = [this.word === 'geography', r.below(2) === 1];
+    const bytes = Buffer.alloc(line ? 38 : 22);
+    bytes.writeInt32LE(earth ? 4326 : edge ? 0 : r.below(1000000), 0);
+    bytes.writeUInt8(1, 4);
+    bytes.writeUInt8(line ? 0x14 : 0x0c, 5);
+    for (let n = 0; n < (line ? 2 : 1); n++) {
+      bytes.writeDoubleLE(r.unit() * 170 - 85, 6 + 16 * n);
+      bytes.writeDoubleLE(n * 20 + r.unit() * 10 - (earth ? 100 : 1e6), 14 + 16 * n);
+    }
+    return bytes.toString('hex');
+  }
+
+  /** What the server computes of the value, as the bytes that HASHBYTES takes. */
+  form(text) {
+    const bytes = Buffer.alloc(this.word === 'float' ? 8 : 4);
+    if (this.word === 'float') bytes.writeDoubleBE(Number(text));
+    else if (this.word === 'real') bytes.writeFloatBE(Number(text));
+    else if (this.kind === 'binary') return Buffer.from(text, 'hex');
+    else return Buffer.from(text, this.kind === 'varchar' || this.kind === 'nvarchar' ? 'utf16le' : 'latin1');
+    return bytes;
+  }
+
+  /** Type, precision, scale and length as the protocol tells them of a column that may be NULL. */
+  told() {
+    const whole = { bit: 1, tinyint: 1, smallint: 2, int: 4, bigint: 8 }[this.word];
+    if (whole) return [this.word === 'bit' ? 'BitN' : 'IntN', undefined, undefined, whole];
+    const wide = this.word.startsWith('n') ? 2 : 1;
+    const long = { text: ['Text', 2 ** 31 - 1], ntext: ['NText', 2 ** 31 - 2], image: ['Image', 2 ** 31 - 1] }[this.word];
+    if (long) return [long[0], undefined, undefined, long[1]];
+    switch (this.word) {
+      case 'decimal': return [this.type.startsWith('n') ? 'NumericN' : 'DecimalN', this.first, this.second, 17];
+      case 'money': return ['MoneyN', undefined, undefined, 8];
+      case 'smallmoney': return ['MoneyN', undefined, undefined, 4];
+      case 'float': return ['FloatN', undefined, undefined, 8];
+      case 'real': return ['FloatN', undefined, undefined, 4];
+      case 'datetime': return ['DateTimeN', undefined, undefined, 8];
+      case 'smalldatetime': return ['DateTimeN', undefined, undefined, 4];
+      case 'date': return ['Date', undefined, undefined, undefined];
+      case 'time': return ['Time', undefined, this.first, undefined];
+      case 'datetime2': return ['DateTime2', undefined, this.first, undefined];
+      case 'datetimeoffset': return ['DateTimeOffset', undefined, this.first, undefined];
+      case 'uniqueidentifier': return ['UniqueIdentifier', undefined, undefined, 16];
+      case 'xml': return ['Xml', undefined, undefined, undefined];
+      case 'hierarchyid': case 'geometry': case 'geography': return ['UDT', undefined, undefined, undefined];
+      default: return [{ char: 'Char', varchar: 'VarChar', nchar: 'NChar', nvarchar: 'NVarChar', binary: 'Binary', varbinary: 'VarBinary' }[this.word], undefined, undefined, this.first < 0 ? 65535 : this.first * wide];
+    }
+  }
+
   hex(r, length) {
-    return [...Array(length)].map(() => two(r.below(256).toString(16))).join('');
+    const bytes = Buffer.alloc(length);
+    for (let n = 0; n < length; n++) bytes[n] = r.below(256);
+    return bytes.toString('hex');
   }
 
   xml(r, edge) {
@@ -159,8 +251,8 @@ class Column {
 }
 
 /** `tools`: what the suite has for its other scenarios. */
-export async function randomRows(connection, { batch, query, scalar, send, declared, native, same }) {
-  const types = JSON.parse(readFileSync(join(process.env.MILLRACE_DRIVER_TESTS, 'random_types.json'), 'utf8'));
+export async function randomRows(connection, { batch, query, describe, send, declared, native, same }) {
+  const { types, forms } = JSON.parse(readFileSync(join(process.env.MILLRACE_DRIVER_TESTS, 'random_types.json'), 'utf8'));
   // tedious has no parameter of sql_variant.
   const columns = types.filter((type) => type !== 'sql_variant').map((type, n) => new Column(n, type));
   const r = new Random(Number(process.env.MILLRACE_RANDOM_SEED ?? 1));
@@ -207,13 +299,28 @@ export async function randomRows(connection, { batch, query, scalar, send, decla
       }
     }
   }
-  // The server's own comparison.
-  for (const way of WAYS.slice(1)) {
-    for (const { name, type, word, isOld } of columns) {
-      const [a, b] = ['a', 'b'].map((t) => (isOld || word === 'xml' ? `CAST(${t}.${name} AS ${word === 'image' ? 'varbinary(max)' : 'nvarchar(max)'})` : `${t}.${name}`));
-      const wrong = await scalar(connection, `SELECT COUNT(*) FROM dbo.${WAYS[0]} a FULL JOIN dbo.${way} b ON a.id = b.id WHERE a.id IS NULL OR b.id IS NULL`
-        + ` OR (a.${name} IS NULL AND b.${name} IS NOT NULL) OR (a.${name} IS NOT NULL AND b.${name} IS NULL) OR ${a} <> ${b} OR DATALENGTH(a.${name}) <> DATALENGTH(b.${name})`);
-      equal(wrong, 0, `${type}: rows that differ between ${WAYS[0]} and ${way}`);
+  // What T-SQL computes of each value, where the client has not rounded it (`alike`).
+  const exact = columns.filter((column) => !(column.word === 'decimal' && column.second > 22));
+  const sums = exact.map(({ word, name }) => `HASHBYTES('SHA2_256', ${forms[word].replaceAll('$', name)})`).join(', ');
+  const at = exact.map((column) => columns.indexOf(column));
+  for (const way of WAYS) {
+    const bad = {};
+    for (const [n, row] of (await query(connection, `SELECT ${sums} FROM dbo.${way} ORDER BY id`)).entries()) {
+      for (const [i, column] of exact.entries()) {
+        const text = rows[n][at[i]];
+        const want = text === null ? null : createHash('sha256').update(column.form(text)).digest('hex');
+        if ((row[i] === null ? null : row[i].toString('hex')) === want) continue;
+        bad[column.type] = (bad[column.type] ?? 0) + 1;
+        check(bad[column.type] > 3, `${way}: ${column.type}, row ${n}: T-SQL's sum is not that of ${shown(text)}`);
+      }
+    }
+    const told = await describe(connection, `SELECT ${listed} FROM dbo.${way} WHERE 1 = 0`);
+    for (const [i, column] of columns.entries()) {
+      const { type, precision, scale, dataLength, flags, udtInfo, collation } = told[i];
+      equal([type.name, precision, scale, column.isClr ? undefined : dataLength, flags & 1].map((v) => v ?? null), [...column.told(), 1].map((v) => v ?? null), `${way}: ${column.type}: what is told of it`);
+      if (column.isClr) equal([udtInfo.typeName, udtInfo.owningSchema], [column.word, 'sys'], `${way}: ${column.type}: its name`);
+      const page = { C: 'CP1251', G: 'CP1253', J: 'CP932' }[column.collation?.[0]] ?? (column.collation?.endsWith('UTF8') ? 'utf-8' : 'CP1252');
+      if (collation) equal(collation.codepage, page, `${way}: ${column.type}: its code page`);
     }
   }
 }
