@@ -8,6 +8,7 @@ use ir::*;
 use syntax::ast;
 use types::SqlType;
 
+use crate::exposed::Exposed;
 use crate::notes::{Base, Browsing, Collated, MAXRECURSION, Moments, Recursion, Sources};
 use semantics::names::{Names, is_private};
 use semantics::{BindError, Result};
@@ -137,6 +138,8 @@ pub(crate) struct Binder<'a> {
     pub unfolded: usize,
     /// The view or inline function whose query is being bound, where it stands for its rows.
     pub through: Option<std::sync::Arc<Through>>,
+    /// Columns of views and inline functions that names can find.
+    pub exposed: std::collections::HashMap<ColId, Vec<Exposed>>,
     /// The FROM of the last SELECT with FOR XML AUTO or FOR JSON AUTO.
     pub auto_tables: Vec<ScopeTable>,
     /// Columns with a collation of their own.
@@ -223,6 +226,7 @@ impl<'a> Binder<'a> {
             passes: 0,
             unfolded: 0,
             through: None,
+            exposed: Default::default(),
             auto_tables: Vec::new(),
             collated: Collated::new(),
             collates: Cell::new(false),
@@ -438,7 +442,10 @@ impl<'a> Binder<'a> {
             }
             self.looked.set(self.looked.get() + looked);
             match hits.len() {
-                1 => return Ok(hits[0].clone()),
+                1 => {
+                    self.note_use(hits[0], ColumnUse::Read);
+                    return Ok(hits[0].clone());
+                }
                 0 if named && !c.qualifier.is_empty() => {
                     return Err(BindError::invalid_column(&c.name.value, line));
                 }

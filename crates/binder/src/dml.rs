@@ -648,15 +648,13 @@ impl Binder<'_> {
                     let ordinal = match mapped {
                         None => table.column(&c.name.value),
                         Some(mapped) => {
-                            let named = |(n, _): &&(String, Option<usize>)| {
-                                catalog::same_name(n, &c.name.value)
-                            };
-                            match mapped.iter().find(named) {
-                                Some((_, None)) => {
+                            let named =
+                                mapped.iter().find(|m| catalog::same_name(&m.name, &c.name.value));
+                            match named {
+                                Some(found) if found.ordinal.is_none() => {
                                     return Err(self.derived_column(&c.name.value));
                                 }
-                                Some((_, ordinal)) => *ordinal,
-                                None => None,
+                                found => found.and_then(|found| found.ordinal),
                             }
                         }
                     };

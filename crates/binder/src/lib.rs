@@ -27,6 +27,7 @@ mod cursor;
 mod define;
 mod deterministic;
 mod dml;
+mod exposed;
 mod expr;
 mod from;
 mod fulltext;

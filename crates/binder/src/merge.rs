@@ -196,6 +196,7 @@ impl Binder<'_> {
             match &clause.action {
                 ast::MergeAction::Update(set) => {
                     let columns = set.iter().filter_map(|item| item.column.as_ref());
+                    self.note_written(&scope, columns.clone().map(|c| c.name.value.as_str()));
                     written.extend(columns.map(|c| c.name.value.clone()));
                 }
                 ast::MergeAction::Insert { columns, values: Some(_) } if columns.is_empty() => {

@@ -45,8 +45,8 @@ impl Binder<'_> {
         self.note_volatile(table, &inserted_ids)?;
         self.note_volatile(table, &deleted_ids)?;
         if let Some(mapped) = mapped {
-            inserted.columns = as_named(&inserted.columns, mapped);
-            deleted.columns = as_named(&deleted.columns, mapped);
+            inserted.columns = self.as_named(&inserted.columns, mapped);
+            deleted.columns = self.as_named(&deleted.columns, mapped);
         }
         let mut tables = Vec::new();
         if with_inserted {
@@ -166,6 +166,7 @@ impl Binder<'_> {
                         ));
                     }
                     for c in found {
+                        self.note_use(&c, ColumnUse::Read);
                         let column = OutputColumn {
                             base: None,
                             collation: self.collation_of_column(c.id),
@@ -215,12 +216,15 @@ impl Binder<'_> {
         }
         Ok(columns)
     }
-}
 
-/// The columns of a table as a target has them whose names come from them.
-fn as_named(columns: &[ScopeColumn], mapped: &Mapped) -> Vec<ScopeColumn> {
-    let column = |(name, ordinal): &(String, Option<usize>)| {
-        ordinal.map(|at| ScopeColumn { name: Some(name.clone()), ..columns[at].clone() })
-    };
-    mapped.iter().filter_map(column).collect()
+    /// The columns of a table as a target has them whose names come from them.
+    fn as_named(&mut self, columns: &[ScopeColumn], mapped: &Mapped) -> Vec<ScopeColumn> {
+        let mut named = Vec::with_capacity(mapped.len());
+        for own in mapped {
+            let Some(at) = own.ordinal else { continue };
+            self.stands_for_exposed(columns[at].id, own.id);
+            named.push(ScopeColumn { name: Some(own.name.clone()), ..columns[at].clone() });
+        }
+        named
+    }
 }

@@ -60,6 +60,7 @@ impl Binder<'_> {
         let mut group = Vec::new();
         for c in input.tables.iter().flat_map(|t| &t.columns).filter(|c| !read.contains(&c.id)) {
             self.no_second(&scope, c.name.as_deref().unwrap_or_default(), line)?;
+            self.note_use(c, ColumnUse::Read);
             let id = self.new_col();
             let column = Expr::col(c.id, c.ty, c.nullable);
             self.note_collation(id, &column);

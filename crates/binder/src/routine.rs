@@ -124,9 +124,12 @@ impl Binder<'_> {
                 return Err(BindError::invalid_object(name, line));
             }
             ast::FunctionReturns::Inline(query) => {
-                let (rel, bound) = self.unfold(def, &create, query, args, line)?;
+                let (rel, bound, through) = self.unfold(def, &create, query, args, line)?;
+                let own = bound.output.iter().map(|c| c.name.as_deref().unwrap_or_default().into());
+                let own: Vec<Box<str>> = own.collect();
                 let exposed = &alias.unwrap_or(&name.name).value;
                 let mut source = self.expose_as(bound, exposed, &name.name.value, columns)?;
+                self.expose_module(&through, own.into_iter(), &source);
                 source.rel = match rel {
                     None => source.rel,
                     Some(left) => Rel::Apply {
@@ -171,7 +174,7 @@ impl Binder<'_> {
         query: &ast::Query,
         args: Vec<Expr>,
         line: u32,
-    ) -> Result<(Option<Rel>, Query)> {
+    ) -> Result<(Option<Rel>, Query, Arc<Through>)> {
         self.count_unfolding(&create.name.name.value, line)?;
         let mut computed = Vec::new();
         let mut params = Vec::with_capacity(args.len());
@@ -193,14 +196,16 @@ impl Binder<'_> {
         let schema = Some(def.schema.as_ref().into());
         let query = |b: &mut Self| b.deeper(QUERY_DEPTH, |b| b.derived(query, line));
         let sources = self.sources.take();
-        let bound = self.reached_by(def, |b| b.inside(params, |b| b.in_schema(schema, query)))?;
+        let (through, bound) =
+            self.reached_by(def, |b| b.inside(params, |b| b.in_schema(schema, query)));
+        let bound = bound?;
         self.sources = sources;
         if let Some(sources) = &mut self.sources {
             sources.unfolded(&bound.rel);
         }
         let left = (!computed.is_empty())
             .then(|| Rel::Project { input: Box::new(Rel::OneRow), exprs: computed });
-        Ok((left, bound))
+        Ok((left, bound, through))
     }
 
     /// Binds what sees these parameters and nothing else of what is around.

@@ -644,6 +644,7 @@ impl Binder<'_> {
             found = true;
             for c in table.columns.iter().filter(|c| !self.hidden.contains(&c.id)) {
                 self.check_node_column(c.id, c.name.as_deref().unwrap_or(""))?;
+                self.note_use(c, ColumnUse::Read);
                 items.push(Item {
                     name: c.name.clone(),
                     expr: self.column_value(c),

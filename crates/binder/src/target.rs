@@ -59,6 +59,7 @@ impl Binder<'_> {
             (with_locator(source.rel.clone(), &source.tables, locator), source.tables.clone(), old)
         } else if let Some(mut source) = through {
             let scope = source.tables[0].clone();
+            self.note_written(&scope, set.unwrap_or_default().iter().map(String::as_str));
             let (old, names) =
                 self.through(&mut source.rel, &scope, set, locator, target_hints_bound)?;
             mapped = Some(names);
@@ -117,6 +118,7 @@ impl Binder<'_> {
                     let Some(scope) = scope else {
                         return Err(BindError::invalid_object(&shown, line));
                     };
+                    self.note_written(&scope, set.unwrap_or_default().iter().map(String::as_str));
                     let (old, names) =
                         self.through(&mut rel, &scope, set, locator, target_hints_bound)?;
                     mapped = Some(names);

@@ -17,8 +17,16 @@ use semantics::{BindError, Result};
 /// The type of a locator.
 pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(Len::N(1024));
 
-/// The columns of a target by their names there: ordinals of the base table, none for those that are derived.
-pub(crate) type Mapped = Vec<(String, Option<usize>)>;
+/// The columns of a target, in its order.
+pub(crate) type Mapped = Vec<MappedColumn>;
+
+pub(crate) struct MappedColumn {
+    pub name: String,
+    /// In the target's rows.
+    pub id: ColId,
+    /// Of the base table; none: it is derived.
+    pub ordinal: Option<usize>,
+}
 
 /// What an INSERT through a view or common table expression writes.
 pub(crate) struct InsertThrough {
@@ -31,8 +39,8 @@ pub(crate) struct InsertThrough {
     pub way: Option<Arc<Through>>,
 }
 
-/// A column of the view by name, and the reading of a base table and the column there that it comes from.
-type Traced<'a> = (Option<&'a str>, Option<(ColId, usize)>);
+/// A column of the view, and the reading of a base table and the column there that it comes from.
+type Traced<'a> = (&'a ScopeColumn, Option<(ColId, usize)>);
 
 impl Binder<'_> {
     /// Finds the reading of a base table that a change of `scope` is about, by the columns it sets (none: DELETE), and
@@ -45,12 +53,11 @@ impl Binder<'_> {
         locator: ColId,
         hints: TableHints,
     ) -> Result<(Vec<ColId>, Mapped)> {
-        let traced: Vec<Traced<'_>> =
-            scope.columns.iter().map(|c| (c.name.as_deref(), trace(rel, c.id))).collect();
+        let traced = self.traced(rel, scope)?;
         let mut reading = None;
         for name in set.unwrap_or_default() {
-            let column =
-                traced.iter().find(|(n, _)| n.is_some_and(|n| catalog::same_name(n, name)));
+            self.breath.steps(1 + traced.len())?;
+            let column = traced.iter().find(|(c, _)| has_name(c, name));
             let Some((_, found)) = column else { continue };
             let Some((first, _)) = found else { return Err(self.derived_column(&scope.shown)) };
             if reading.is_some_and(|known| known != *first) {
@@ -90,6 +97,17 @@ impl Binder<'_> {
             ));
         }
         Ok((old, mapped(&traced, reading)))
+    }
+
+    /// Where the columns of a target come from.
+    fn traced<'s>(&mut self, rel: &Rel, scope: &'s ScopeTable) -> Result<Vec<Traced<'s>>> {
+        let mut traced = Vec::with_capacity(scope.columns.len());
+        for column in &scope.columns {
+            // Each is looked for on every level below.
+            self.breath.steps(16 + scope.columns.len())?;
+            traced.push((column, trace(rel, column.id)));
+        }
+        Ok(traced)
     }
 
     /// 4406.
@@ -161,14 +179,12 @@ impl Binder<'_> {
     ) -> Result<Option<InsertThrough>> {
         let Some(source) = self.target_rows(target, None)? else { return Ok(None) };
         let Some(scope) = source.tables.first() else { return Ok(None) };
-        let traced: Vec<Traced<'_>> =
-            scope.columns.iter().map(|c| (c.name.as_deref(), trace(&source.rel, c.id))).collect();
+        let traced = self.traced(&source.rel, scope)?;
         // The first that is given tells the table; the others are held against it.
         let first = match columns.first() {
             Some(column) => {
                 let line = column.span.line.max(1);
-                let known = |(n, _): &&Traced<'_>| n.is_some_and(|n| named(n, column));
-                let found = traced.iter().find(known);
+                let found = traced.iter().find(|(c, _)| has_name(c, &column.value));
                 found.ok_or_else(|| BindError::invalid_column(&column.value, line))?.1
             }
             None => traced.first().and_then(|(_, found)| *found),
@@ -180,10 +196,10 @@ impl Binder<'_> {
             return Err(self.derived_column(&scope.shown));
         };
         let other = |found: Option<(ColId, usize)>| found.is_some_and(|(f, _)| f != first);
-        let given = |n: Option<&str>| {
-            columns.is_empty() || columns.iter().any(|c| n.is_some_and(|n| named(n, c)))
+        let given = |column: &ScopeColumn| {
+            columns.is_empty() || columns.iter().any(|c| has_name(column, &c.value))
         };
-        if traced.iter().any(|(n, found)| given(*n) && other(*found)) {
+        if traced.iter().any(|(column, found)| given(column) && other(*found)) {
             return Err(self.several_tables(&scope.shown));
         }
         let mapped = mapped(&traced, Some(first));
@@ -206,8 +222,8 @@ impl Binder<'_> {
     ) -> Result<Vec<Option<usize>>> {
         if columns.is_empty() {
             let mut ordinals = Vec::with_capacity(mapped.len());
-            for (_, ordinal) in mapped {
-                let ordinal = ordinal.ok_or_else(|| self.derived_column(shown))?;
+            for column in mapped {
+                let ordinal = column.ordinal.ok_or_else(|| self.derived_column(shown))?;
                 // As for a table: what the engine makes is not given.
                 if table.columns[ordinal].is_given() {
                     ordinals.push(Some(ordinal));
@@ -218,10 +234,9 @@ impl Binder<'_> {
         let mut ordinals = Vec::with_capacity(columns.len());
         for column in columns {
             let line = column.span.line.max(1);
-            let found = mapped.iter().find(|(name, _)| named(name, column));
-            let (_, ordinal) =
-                found.ok_or_else(|| BindError::invalid_column(&column.value, line))?;
-            let ordinal = ordinal.ok_or_else(|| self.derived_column(shown))?;
+            let found = mapped.iter().find(|c| catalog::same_name(&c.name, &column.value));
+            let found = found.ok_or_else(|| BindError::invalid_column(&column.value, line))?;
+            let ordinal = found.ordinal.ok_or_else(|| self.derived_column(shown))?;
             if ordinals.contains(&Some(ordinal)) {
                 return Err(BindError::column_twice(&column.value, line));
             }
@@ -231,15 +246,16 @@ impl Binder<'_> {
     }
 }
 
-fn named(name: &str, column: &ast::Ident) -> bool {
-    catalog::same_name(name, &column.value)
+pub(crate) fn has_name(column: &ScopeColumn, name: &str) -> bool {
+    column.name.as_deref().is_some_and(|own| catalog::same_name(own, name))
 }
 
 /// What a target's names mean in the reading whose first column is `first`.
 fn mapped(traced: &[Traced<'_>], first: Option<ColId>) -> Mapped {
-    let column = |(name, found): &Traced<'_>| {
-        let ordinal = found.filter(|(reading, _)| Some(*reading) == first).map(|(_, i)| i);
-        (name.unwrap_or("").to_string(), ordinal)
+    let column = |(column, found): &Traced<'_>| MappedColumn {
+        name: column.name.clone().unwrap_or_default(),
+        id: column.id,
+        ordinal: found.filter(|(reading, _)| Some(*reading) == first).map(|(_, i)| i),
     };
     traced.iter().map(column).collect()
 }

@@ -35,7 +35,8 @@ impl Binder<'_> {
         // What is told of another database's objects would be taken for this one's.
         let sources = self.sources.take().filter(|_| self.home.is_none());
         let before = self.failed.len();
-        let bound = self.reached_by(definition, |b| b.in_schema(schema, |b| b.view_query(&view)));
+        let (through, bound) =
+            self.reached_by(definition, |b| b.in_schema(schema, |b| b.view_query(&view)));
         self.sources = sources;
         let mut wrong = self.failed.split_off(before);
         let bound = match bound {
@@ -58,6 +59,9 @@ impl Binder<'_> {
             &view.name.name.value,
             &view.columns,
         )?;
+        let columns = source.tables.iter().flat_map(|table| &table.columns);
+        let own = columns.map(|c| c.name.as_deref().unwrap_or_default().into());
+        self.expose_module(&through, own, &source);
         if let Some(sources) = &mut self.sources {
             let columns = source.tables.iter().flat_map(|table| &table.columns);
             let columns = columns.map(|c| (c.name.clone().unwrap_or_default(), c.id));
@@ -129,17 +133,14 @@ impl Binder<'_> {
         &mut self,
         module: &ProcedureDef,
         f: impl FnOnce(&mut Self) -> Result<T>,
-    ) -> Result<T> {
+    ) -> (Arc<Through>, Result<T>) {
         let outer = self.through.take();
-        self.through = Some(Arc::new(Through {
-            object_id: module.object_id,
-            schema: module.schema.as_ref().into(),
-            name: module.name.as_ref().into(),
-            outer: outer.clone(),
-        }));
+        let own = Through::new(module.object_id, &module.schema, &module.name, outer.clone());
+        let own = Arc::new(own);
+        self.through = Some(own.clone());
         let result = f(self);
         self.through = outer;
-        result
+        (own, result)
     }
 
     /// Counts a module that is unfolded, `name`; one that unfolds itself never ends: 4429.

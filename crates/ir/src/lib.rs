@@ -36,6 +36,7 @@ pub mod query;
 pub mod serialize;
 mod settings;
 mod there;
+mod through;
 mod view;
 mod visit;
 
@@ -47,4 +48,5 @@ pub use program::*;
 pub use query::*;
 pub use serialize::*;
 pub use settings::Settings;
+pub use through::{ColumnUse, Through, UsedColumn};
 pub use view::{ViewChange, ViewPart};

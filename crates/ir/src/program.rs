@@ -15,7 +15,8 @@ use types::{SqlType, Value};
 
 use super::cursor::CursorStmt;
 use super::expr::{ColId, Expr, ExprKind, VarId};
-use super::query::{OutputColumn, Query, TableHints, Through};
+use super::query::{OutputColumn, Query, TableHints};
+use super::through::Through;
 use crate::ddl::Ddl;
 use crate::name::ObjectName;
 

@@ -8,6 +8,7 @@ use types::SqlType;
 
 use super::expr::{ColId, Expr};
 use super::serialize::SerializeSpec;
+use super::through::Through;
 
 /// In [`Query::maxdop`]: USE HINT ('ENABLE_PARALLEL_PLAN_PREFERENCE').
 pub const PREFER_PARALLEL: u32 = 1 << 31;
@@ -231,17 +232,6 @@ pub struct Get {
     pub sample: Option<Sample>,
     /// The view or inline function that reads it.
     pub through: Option<Arc<Through>>,
-}
-
-/// A view or an inline function on the way to a table: who reads it needs the right on it, and on the table only where
-/// that belongs to somebody else.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Through {
-    pub object_id: i32,
-    pub schema: Box<str>,
-    pub name: Box<str>,
-    /// The one that names it.
-    pub outer: Option<Arc<Through>>,
 }
 
 /// TABLESAMPLE.

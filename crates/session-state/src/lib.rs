@@ -59,7 +59,7 @@ pub use identity::{Depth, End, Identity};
 pub use machine::{Caller, EvictedPlans, Halt, Halted, Machine};
 pub use media::{FolderEntry, MediaOrder, MediaRows, PathFacts};
 pub use name_parts::name_parts;
-pub use names::{SessionNames, bind_error, is_temporary, module_by_id};
+pub use names::{SessionNames, bind_error, is_temporary, module_by_id, module_columns};
 pub use one_statement::OneStatement;
 pub use options::{ANSI_WARNINGS, ARITHABORT, CURSOR_CLOSE_ON_COMMIT, SWITCHES, SetOptions};
 pub use recovery::Recoverable;

@@ -28,6 +28,23 @@ pub fn module_by_id(
     }
 }
 
+/// The columns of a view, table-valued function or table type as those of a table; none of other modules, and of a text
+/// that does not bind any more.
+pub fn module_columns(
+    state: &SessionState,
+    host: &mut dyn Host,
+    module: &ProcedureDef,
+) -> Option<Arc<TableDef>> {
+    let mut find = || {
+        let names = SessionNames::new(state, host).with_settings(ir::Settings::default());
+        binder::shape_of(module, &names).ok().map(Arc::new)
+    };
+    match state.definitions().is_some_and(|scope| !scope.is_empty()) {
+        true => find(),
+        false => state.database.catalog.shape_of(module.object_id, find),
+    }
+}
+
 /// The binder's view of a session.
 pub struct SessionNames<'a> {
     state: &'a SessionState,

@@ -4,8 +4,10 @@
 
 use crate::host::Host;
 use crate::name_parts::name_parts;
+use crate::names::module_columns;
 use crate::state::SessionState;
 use crate::visibility::object_target;
+use catalog::ObjectRef;
 use ir::FuncId;
 use security::{Access, Class, Directory, Permission, Target, database_role, server_role};
 use types::Value;
@@ -244,15 +246,19 @@ fn has_permission(
             let name = from_last.next().map_or("", |name| name.as_str());
             let schema = from_last.next().map(String::as_str).filter(|schema| !schema.is_empty());
             let found = state.find_object(schema, name);
-            match (&found, text(3), text(4)) {
-                (Some(catalog::ObjectRef::Table(table)), Some(column), Some(class))
-                    if class.trim().eq_ignore_ascii_case("COLUMN") =>
-                {
-                    let schema =
-                        database.schema(&table.schema).map_or(security::SCHEMA_DBO, |s| s.id);
-                    let id = table.object_id;
+            let is_column = text(4).is_some_and(|c| c.trim().eq_ignore_ascii_case("COLUMN"));
+            match (&found, text(3).filter(|_| is_column)) {
+                (Some(object), Some(column)) => {
+                    let (shape, schema) = match object {
+                        ObjectRef::Table(table) => (Some(table.clone()), &table.schema),
+                        ObjectRef::Procedure(module) => {
+                            (module_columns(state, host, module), &module.schema)
+                        }
+                    };
+                    let schema = database.schema(schema).map_or(security::SCHEMA_DBO, |s| s.id);
+                    let id = object.object_id();
                     let target = |at| Target::Column { id, schema, column: at as i32 + 1 };
-                    table.column(column).map(target)
+                    shape.and_then(|shape| shape.column(column)).map(target)
                 }
                 (None, ..) => return of_system_object(state, host, access, &args[0], &permission),
                 _ => found.map(|object| object_target(access, &object)),

@@ -3,7 +3,7 @@
 use ir::*;
 use types::SqlType;
 
-use crate::context::Binder;
+use crate::context::{Binder, ScopeColumn};
 use semantics::{BindError, Result};
 
 impl Binder<'_> {
@@ -81,7 +81,12 @@ impl Binder<'_> {
             return Err(BindError::new(263, 16, line, "Must specify table to select from."));
         }
         let columns = tables.iter().flat_map(|t| &t.columns);
-        Ok(columns.filter(|c| !self.hidden.contains(&c.id)).map(|c| self.column_value(c)).collect())
+        let shown = columns.filter(|c| !self.hidden.contains(&c.id));
+        let value = |c: &ScopeColumn| {
+            self.note_use(c, ColumnUse::Read);
+            self.column_value(c)
+        };
+        Ok(shown.map(value).collect())
     }
 }
 

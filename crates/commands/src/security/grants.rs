@@ -141,16 +141,27 @@ impl Commands<'_> {
     }
 
     /// An object's columns by their names, or what is named itself; 207.
-    fn granted_columns(&self, target: Target, columns: &[Ident]) -> Result<Vec<Target>, SqlError> {
+    fn granted_columns(
+        &mut self,
+        target: Target,
+        columns: &[Ident],
+    ) -> Result<Vec<Target>, SqlError> {
         let Target::Object { id, schema, .. } = target else { return Ok(vec![target]) };
         if columns.is_empty() {
             return Ok(vec![target]);
         }
         let found = self.state.database.catalog.object_in(self.state.definitions(), id);
-        let Some(ObjectRef::Table(table)) = found else {
-            return Err(SqlError::unsupported("permissions on columns of a view or function"));
+        let shape = match found {
+            Some(ObjectRef::Table(table)) => Some(table),
+            Some(ObjectRef::Procedure(module)) => {
+                session_state::module_columns(self.state, self.host, &module)
+            }
+            None => None,
         };
-        let ordinal = |name: &str| table.column(name);
+        let Some(shape) = shape else {
+            return Err(SqlError::unsupported("permissions on columns of what has none"));
+        };
+        let ordinal = |name: &str| shape.column(name);
         let column = |name: &Ident| match ordinal(&name.value) {
             Some(ordinal) => Ok(Target::Column { id, schema, column: ordinal as i32 + 1 }),
             None => {
@@ -188,14 +199,21 @@ impl Commands<'_> {
     /// What ALL stands for: as in SQL Server, the permissions of SQL-92. 4623 where there are none.
     fn all_of(&self, target: Target) -> Result<Vec<Permission>, SqlError> {
         use Permission::*;
-        let procedure = |id: i32| {
-            let all = self.state.database.catalog.objects_in(self.state.definitions());
-            let found = all.iter().find(|object| object.object_id() == id);
-            found.is_some_and(|object| matches!(object, catalog::ObjectRef::Procedure(_)))
+        let module = |id: i32| {
+            let found = self.state.database.catalog.object_in(self.state.definitions(), id);
+            match found {
+                Some(ObjectRef::Procedure(module)) => Some(module.kind),
+                _ => None,
+            }
         };
         Ok(match target {
-            Target::Object { id, .. } if procedure(id) => vec![Execute],
-            Target::Object { .. } => vec![Select, Insert, Update, Delete, References],
+            Target::Object { id, .. } => match module(id) {
+                Some(ModuleKind::Procedure) => vec![Execute],
+                Some(ModuleKind::ScalarFunction) => vec![Execute, References],
+                Some(ModuleKind::Sequence) => vec![Update, References],
+                Some(ModuleKind::Synonym) => vec![Select, Insert, Update, Delete, Execute],
+                _ => vec![Select, Insert, Update, Delete, References],
+            },
             Target::Database => {
                 vec![
                     CreateTable,

@@ -10,12 +10,14 @@ use crate::refusals::no_object;
 use crate::security::RunsAs;
 use crate::security::reached::{Columns, Mentioned, Reached};
 use catalog::{ObjectRef, ProcedureDef, TableDef};
-use executor::SqlError;
+use executor::{SqlError, SqlMessage};
 use ir::{
-    Called, ColId, Expr, ExprKind, Get, InsertSource, Rel, Select, StmtKind, SystemView, TableFunc,
+    Called, ColId, ColumnUse, Expr, ExprKind, Get, InsertSource, Rel, Select, StmtKind, SystemView,
+    TableFunc,
 };
 use security::{Permission, Target, database_role};
 use session_state::{asks_by_session, object_target, own_rows_by, target_in};
+use std::sync::Arc;
 use types::SqlType;
 
 /// What is to be allowed.
@@ -26,6 +28,8 @@ enum Need<'a> {
     View(&'a SystemView),
     /// A user-defined function, or a sequence.
     Function(Permission, Called),
+    /// The rows of a function with statements, and the ids of its columns.
+    Rows(Called, &'a SystemView, &'a [ColId]),
     /// EXECUTE of a collection of XML schemas by its number: of values that are validated, and of those that are asked.
     XmlSchemas(u32),
 }
@@ -77,23 +81,33 @@ impl Commands<'_> {
                         self.check_type(id, Permission::Execute, chain)?;
                     }
                 }
-                Need::Function(permission, Called { object_id: id, within }) => {
-                    let chain = if *within == 0 { chain } else { self.chain_owner(*within) };
-                    let scope = self.state.transaction.scope();
-                    let catalog = &self.state.database.catalog;
-                    let Some(function) = session_state::module_by_id(catalog, scope, *id) else {
-                        continue;
-                    };
+                Need::Function(permission, called) => {
+                    let Some(function) = self.asked_function(*called, chain) else { continue };
                     let access = self.state.identity.access();
-                    let target = target_in(access, *id, &function.schema);
-                    let chained = chain.is_some() && chain == access.owner(target);
-                    if !chained && !access.allows(*permission, target) {
+                    let target = target_in(access, function.object_id, &function.schema);
+                    if !access.allows(*permission, target) {
                         return Err(self.denied(*permission, &function.name, &function.schema));
+                    }
+                }
+                Need::Rows(called, view, columns) => {
+                    if let Some(function) = self.asked_function(*called, chain) {
+                        self.check_rows(&function, view, columns, mentioned)?;
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// A function that is asked for: that is there, and belongs to somebody else than what calls it.
+    fn asked_function(&self, called: Called, chain: Option<i32>) -> Option<Arc<ProcedureDef>> {
+        let chain = if called.within == 0 { chain } else { self.chain_owner(called.within) };
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let function = session_state::module_by_id(catalog, scope, called.object_id)?;
+        let access = self.state.identity.access();
+        let target = target_in(access, called.object_id, &function.schema);
+        (chain.is_none() || chain != access.owner(target)).then_some(function)
     }
 
     /// The owner of the procedure whose statement it is.
@@ -240,7 +254,7 @@ impl Commands<'_> {
     }
 
     /// Statistics views: 300 and 297, or 262.
-    fn check_view(&mut self, view: &SystemView) -> Result<(), SqlError> {
+    fn check_view(&self, view: &SystemView) -> Result<(), SqlError> {
         let access = self.state.identity.access();
         match state_needed(&view.name) {
             Some(Permission::ViewDatabaseState) => {
@@ -251,19 +265,13 @@ impl Commands<'_> {
                 Err(database_denied(Permission::ViewDatabaseState.name(), database))
             }
             Some(permission) if !access.allows(permission, Target::Server) => {
-                self.tell_error(&SqlError::new(
-                    300,
-                    14,
-                    format!(
-                        "{} permission was denied on object 'server', database 'master'.",
-                        permission.name()
-                    ),
-                ));
-                Err(SqlError::new(
-                    297,
-                    16,
-                    "The user does not have permission to perform this action.",
-                ))
+                let text = format!(
+                    "{} permission was denied on object 'server', database 'master'.",
+                    permission.name()
+                );
+                let ahead = SqlMessage { severity: 14, ..SqlMessage::info(300, 0, text) };
+                let text = "The user does not have permission to perform this action.";
+                Err(SqlError::new(297, 16, text).with_ahead(vec![ahead]))
             }
             _ => Ok(()),
         }
@@ -561,6 +569,21 @@ fn way(rel: &Rel, locator: ColId) -> Option<&ir::Through> {
     }
 }
 
+/// The view that the statement itself names.
+fn outermost(through: Option<&ir::Through>) -> Option<&ir::Through> {
+    std::iter::successors(through, |module| module.outer.as_deref()).last()
+}
+
+/// The view whose rows a table stands for.
+fn stood_for<'a>(rel: &'a Rel, table: &TableDef) -> Option<&'a ir::Through> {
+    match rel {
+        Rel::Get(get) if table.is_private() => {
+            outermost(get.through.as_deref()).filter(|view| view.object_id == table.object_id)
+        }
+        _ => rel.inputs().into_iter().find_map(|input| stood_for(input, table)),
+    }
+}
+
 /// UPDATE and DELETE read their target only where the target's columns decide something.
 fn of_target<'a>(
     rel: &'a Rel,
@@ -573,7 +596,7 @@ fn of_target<'a>(
     sources(rel, &mut |source| match source {
         Source::Table(get) if get.locator != Some(locator) => needs.push(Need::read(get)),
         Source::Table(_) => {}
-        Source::View(view) => needs.push(of_view(view)),
+        Source::View(view, columns) => needs.push(of_view(view, columns)),
         Source::Changes(id) => needs.push(Need::Changes(id)),
         Source::Nodes(schema) => needs.push(Need::XmlSchemas(schema)),
     });
@@ -582,8 +605,16 @@ fn of_target<'a>(
     values.iter().for_each(|expr| expr.columns(&mut read));
     let decide = (0..old.len()).filter(|ordinal| read.contains(&old[*ordinal]));
     let decide: Vec<usize> = decide.collect();
-    if !decide.is_empty() {
-        let (through, columns) = (way(rel, locator), Columns::These(decide));
+    // The rows of a view that a trigger stands in for: what its own text reads is not the statement's.
+    let decide = match stood_for(rel, table) {
+        Some(view) => view.used(ColumnUse::Read),
+        None => decide,
+    };
+    let through = way(rel, locator);
+    // A view may compute from the target's columns what decides.
+    let of_view = outermost(through).is_some_and(|view| !view.used(ColumnUse::Read).is_empty());
+    if of_view || !decide.is_empty() {
+        let columns = Columns::These(decide);
         let permission = Permission::Select;
         needs.push(Need::Table(Reached { permission, table, through, columns }));
     }
@@ -617,7 +648,7 @@ fn of_rel<'a>(rel: &'a Rel, needs: &mut Vec<Need<'a>>) {
     sources(rel, &mut |source| {
         needs.push(match source {
             Source::Table(get) => Need::read(get),
-            Source::View(view) => of_view(view),
+            Source::View(view, columns) => of_view(view, columns),
             Source::Changes(id) => Need::Changes(id),
             Source::Nodes(schema) => Need::XmlSchemas(schema),
         });
@@ -625,9 +656,9 @@ fn of_rel<'a>(rel: &'a Rel, needs: &mut Vec<Need<'a>>) {
     rel.walk_exprs(&mut |expr| of_expr(expr, needs));
 }
 
-fn of_view(view: &SystemView) -> Need<'_> {
+fn of_view<'a>(view: &'a SystemView, columns: &'a [ColId]) -> Need<'a> {
     match view.function {
-        Some(called) => Need::Function(Permission::Select, called),
+        Some(called) => Need::Rows(called, view, columns),
         None => Need::View(view),
     }
 }
@@ -662,7 +693,7 @@ fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
             sources(&query.rel, &mut |source| {
                 needs.push(match source {
                     Source::Table(get) => Need::read(get),
-                    Source::View(view) => of_view(view),
+                    Source::View(view, columns) => of_view(view, columns),
                     Source::Changes(id) => Need::Changes(id),
                     Source::Nodes(schema) => Need::XmlSchemas(schema),
                 });
@@ -674,7 +705,7 @@ fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
 /// A leaf of a relational tree.
 enum Source<'a> {
     Table(&'a Get),
-    View(&'a SystemView),
+    View(&'a SystemView, &'a [ColId]),
     Changes(i32),
     /// nodes() of what a collection of XML schemas types.
     Nodes(u32),
@@ -685,7 +716,7 @@ fn sources<'a>(rel: &'a Rel, f: &mut dyn FnMut(Source<'a>)) {
         // What is in another database is asked about where it is opened.
         Rel::Get(get) if get.database.is_some() => {}
         Rel::Get(get) => f(Source::Table(get)),
-        Rel::System { view, .. } => f(Source::View(view)),
+        Rel::System { view, columns, .. } => f(Source::View(view, columns)),
         Rel::Function { func: TableFunc::Changes(id) | TableFunc::RowVersion(id), .. } => {
             f(Source::Changes(*id));
         }

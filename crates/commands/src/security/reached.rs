@@ -1,13 +1,13 @@
 //! Tables as a statement reaches them: straight or through views and inline functions, whole or by some of their columns.
 //!
 //! Ownership chaining: along procedure, views and table a right is asked for only where the owner changes. What was
-//! granted or denied on single columns counts where there is such a thing; else the table is asked for as a whole, and
-//! nobody looks which columns a statement mentions.
+//! granted or denied on single columns counts where there is such a thing; else the table, view or function is asked for as
+//! a whole, and nobody looks which columns a statement mentions.
 
 use crate::Commands;
-use catalog::TableDef;
-use executor::SqlError;
-use ir::{ColId, Expr, ExprKind, Rel, StmtKind, SubqueryKind, Through};
+use catalog::{ProcedureDef, TableDef};
+use executor::{SqlError, SqlMessage};
+use ir::{ColId, ColumnUse, Expr, ExprKind, Rel, StmtKind, SubqueryKind, SystemView, Through};
 use security::{Permission, Target};
 use session_state::target_in;
 use std::collections::HashSet;
@@ -31,6 +31,14 @@ pub(crate) enum Columns<'a> {
     Read(&'a [ColId]),
 }
 
+/// An object that a permission is asked for.
+struct Asked<'a> {
+    target: Target,
+    name: &'a str,
+    schema: &'a str,
+    columns: Vec<&'a str>,
+}
+
 /// What a statement mentions, found out when somebody asks.
 pub(crate) enum Mentioned<'a> {
     Statement(&'a StmtKind),
@@ -44,6 +52,12 @@ impl<'a> Mentioned<'a> {
 
     pub fn by_expr(expr: &'a Expr) -> Mentioned<'a> {
         Mentioned::Expr(expr)
+    }
+
+    /// Those of an object's columns, by ordinal.
+    fn among(&self, all: &[ColId]) -> Vec<usize> {
+        let ids = self.ids();
+        (0..all.len()).filter(|ordinal| ids.contains(&all[*ordinal])).collect()
     }
 
     fn ids(&self) -> HashSet<ColId> {
@@ -121,9 +135,15 @@ impl Commands<'_> {
         for module in way.into_iter().rev() {
             let target = target_in(&access, module.object_id, &module.schema);
             let owner = access.owner(target);
-            let chained = chain.is_some() && chain == owner;
-            if !chained && !access.allows(*permission, target) {
-                return Err(self.denied(*permission, &module.name, &module.schema));
+            if chain.is_none() || chain != owner {
+                let known = module.columns();
+                let columns = known.iter().map(|column| &*column.name).collect();
+                let asked = Asked { target, name: &module.name, schema: &module.schema, columns };
+                let whole = matches!(reached.columns, Columns::Whole);
+                self.check_asked(*permission, &asked, whole, || match permission {
+                    Permission::Update => module.used(ColumnUse::Written),
+                    _ => module.used(ColumnUse::Read),
+                })?;
             }
             chain = owner;
         }
@@ -134,43 +154,65 @@ impl Commands<'_> {
         if own || chained || catalog::is_global_name(&table.name) {
             return Ok(());
         }
-        let denied = || self.denied(*permission, &table.name, &table.schema);
-        let Target::Object { id, schema, .. } = target else { return Err(denied()) };
-        let by_column =
-            !matches!(reached.columns, Columns::Whole) && access.has_column_grants(*permission, id);
-        if !by_column {
-            return if access.allows(*permission, target) { Ok(()) } else { Err(denied()) };
-        }
-        let may = |ordinal: usize| {
-            access.allows(*permission, Target::Column { id, schema, column: ordinal as i32 + 1 })
-        };
-        if !(0..table.columns.len()).any(may) {
-            return Err(denied());
-        }
-        let wanted = match &reached.columns {
+        let columns = table.columns.iter().map(|column| &*column.name).collect();
+        let asked = Asked { target, name: &table.name, schema: &table.schema, columns };
+        let whole = matches!(reached.columns, Columns::Whole);
+        self.check_asked(*permission, &asked, whole, || match &reached.columns {
             Columns::Whole => Vec::new(),
             Columns::These(ordinals) => ordinals.clone(),
-            Columns::Read(all) => {
-                let ids = mentioned.ids();
-                (0..all.len()).filter(|ordinal| ids.contains(&all[*ordinal])).collect()
-            }
+            Columns::Read(all) => mentioned.among(all),
+        })
+    }
+
+    /// SELECT of the rows of a function with statements: 229, 230.
+    pub(crate) fn check_rows(
+        &self,
+        function: &ProcedureDef,
+        view: &SystemView,
+        all: &[ColId],
+        mentioned: &Mentioned<'_>,
+    ) -> Result<(), SqlError> {
+        let target = target_in(self.state.identity.access(), function.object_id, &function.schema);
+        let columns = view.columns.iter().map(|column| &*column.name).collect();
+        let asked = Asked { target, name: &function.name, schema: &function.schema, columns };
+        self.check_asked(Permission::Select, &asked, false, || mentioned.among(all))
+    }
+
+    /// Asks for an object as a whole, or for the columns of it that are wanted: 229, 230.
+    fn check_asked(
+        &self,
+        permission: Permission,
+        asked: &Asked<'_>,
+        whole: bool,
+        wanted: impl FnOnce() -> Vec<usize>,
+    ) -> Result<(), SqlError> {
+        let access = self.state.identity.access();
+        let denied = || Err(self.denied(permission, asked.name, asked.schema));
+        let Target::Object { id, schema, .. } = asked.target else { return denied() };
+        if whole || !access.has_column_grants(permission, id) {
+            return if access.allows(permission, asked.target) { Ok(()) } else { denied() };
+        }
+        let may = |ordinal: usize| {
+            access.allows(permission, Target::Column { id, schema, column: ordinal as i32 + 1 })
         };
-        let mut refused = wanted.into_iter().filter(|ordinal| !may(*ordinal)).map(|ordinal| {
+        if !(0..asked.columns.len()).any(may) {
+            return denied();
+        }
+        let refused = wanted().into_iter().filter(|ordinal| !may(*ordinal)).map(|ordinal| {
             let text = format!(
                 "The {} permission was denied on the column '{}' of the object '{}', database '{}', schema '{}'.",
                 permission.name(),
-                table.columns[ordinal].name,
-                table.name,
+                asked.columns[ordinal],
+                asked.name,
                 self.state.database.name,
-                table.schema
+                asked.schema
             );
             SqlError::new(230, 14, text)
         });
-        let Some(first) = refused.next() else { return Ok(()) };
         // Each of them is told.
-        let mut all: Vec<SqlError> = std::iter::once(first).chain(refused).collect();
-        let last = all.pop();
-        all.iter().for_each(|error| self.tell_error(error));
-        last.map_or(Ok(()), Err)
+        let mut refused: Vec<SqlError> = refused.collect();
+        let Some(last) = refused.pop() else { return Ok(()) };
+        let ahead = |error: &SqlError| SqlMessage { line: 0, ..error.to_message() };
+        Err(last.with_ahead(refused.iter().map(ahead).collect()))
     }
 }

@@ -37,7 +37,7 @@ fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<Mine>, SqlError> {
             let Some(found) = found else { return Ok(Vec::new()) };
             let of = access.database().schema(&found.schema).map_or(SCHEMA_DBO, |s| s.id);
             let target = Target::Object { id: found.id, schema: of, owner: None };
-            if matches!(found.kind(), "U" | "V") {
+            if matches!(found.kind(), "U" | "V" | "IF" | "TF") {
                 for column in super::columns::of_object(context, &found) {
                     let target = Target::Column { id: found.id, schema: of, column: column.id };
                     let all = Permission::ALL.iter().filter(|p| p.applies_to(Class::Column));
