@@ -21,6 +21,8 @@ pub(crate) struct AggScope<'a> {
 
 impl AggScope<'_> {
     pub fn rewrite(&self, e: &mut Expr, clause: Clause, line: u32) -> Result<()> {
+        // Most differ in their first node.
+        runtime::task::stepped_by(self.group.len() as u32 / 8);
         if let Some((id, g)) = self.group.iter().find(|(_, g)| g == e) {
             *e = Expr::col(*id, g.ty, g.nullable || self.nullable);
             return Ok(());

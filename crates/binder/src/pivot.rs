@@ -157,10 +157,14 @@ impl Binder<'_> {
     ) -> Result<Source> {
         let line = alias.span.line.max(1);
         self.scopes.push(Scope::of(input.tables.clone()));
-        let listed: Result<Vec<ScopeColumn>> =
-            columns.iter().map(|c| self.column(c, line)).collect();
+        let mut find = |column| {
+            self.breath.steps(1 + self.looked.take())?;
+            self.column(column, line)
+        };
+        let listed: Result<Vec<ScopeColumn>> = columns.iter().map(&mut find).collect();
         self.scopes.pop();
         let listed = listed?;
+        let turned: HashSet<ColId> = listed.iter().map(|column| column.id).collect();
         let ty = listed.first().map_or(SqlType::Int, |c| c.ty);
         let mut rows = Vec::with_capacity(listed.len());
         for (column, named) in listed.iter().zip(columns) {
@@ -189,7 +193,7 @@ impl Binder<'_> {
             columns: Vec::new(),
         };
         for c in input.tables.iter().flat_map(|t| &t.columns) {
-            if listed.iter().any(|l| l.id == c.id) {
+            if turned.contains(&c.id) {
                 continue;
             }
             self.no_second(&scope, c.name.as_deref().unwrap_or_default(), line)?;

@@ -334,6 +334,7 @@ impl Binder<'_> {
                 unsettled.extend(self.has_collation(&item.expr, output.len() + 1).err());
             }
             let base = self.base_of(&item, browsing, keyed);
+            self.breath.steps(16 + exprs.len())?;
             let id = self.place(&mut exprs, item.expr);
             if base.as_ref().is_some_and(|base| base.long) {
                 self.long_columns.insert(id);
@@ -693,6 +694,7 @@ impl Binder<'_> {
     fn every_order_key(&mut self, order_by: &[ast::OrderItem], items: &[Item]) -> Result<Vec<Key>> {
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
+            self.breath.steps(16 + items.len())?;
             let line = item.expr.span.line.max(1);
             match &item.expr.kind {
                 ast::ExprKind::Literal(ast::Literal::Int(n)) => {

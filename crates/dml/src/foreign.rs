@@ -16,6 +16,7 @@ use crate::write::TableWriter;
 use catalog::{ForeignKeyDef, Place, RefAction, TableDef};
 use engine::{EngineError, Isolation, ReadOptions, RowLock, ScanOptions};
 use executor::{Cx, SqlError, engine_error, engine_tree, row_bytes};
+use runtime::task::Many;
 use std::ops::Bound;
 use std::sync::Arc;
 use types::{KeyPart, Value, compare, key};
@@ -38,7 +39,7 @@ struct Own {
     /// A key known to be there. Our unfinished row that refers to it keeps it.
     seen: Option<Vec<Value>>,
     /// References of the table to itself: looked at when the statement ends.
-    pending: Vec<Vec<Value>>,
+    pending: Many<Vec<Value>>,
     seek: Option<Seek>,
 }
 
@@ -97,7 +98,7 @@ struct Child {
     table: Arc<TableDef>,
     writer: Option<Box<TableWriter>>,
     /// Keys that have gone, to which nobody may refer when the statement ends.
-    gone: Vec<Vec<Value>>,
+    gone: Many<Vec<Value>>,
 }
 
 /// What happens to a key.
@@ -123,7 +124,7 @@ impl ForeignKeys {
                 }
                 _ => None,
             };
-            let (seen, pending) = (None, Vec::new());
+            let (seen, pending) = (None, Many::new());
             all.own.push(Own { key: key.clone(), parent, seen, pending, seek });
         }
         for id in &table.referencing {
@@ -137,7 +138,7 @@ impl ForeignKeys {
                 child.foreign_keys.iter().filter(|k| k.table == table.object_id && !k.disabled);
             for key in to_us {
                 let (key, table) = (key.clone(), child.clone());
-                all.children.push(Child { key, table, writer: None, gone: Vec::new() });
+                all.children.push(Child { key, table, writer: None, gone: Many::new() });
             }
         }
         Ok(all)

@@ -76,8 +76,8 @@ fn keep_view(view: i32, below: &[&ChangedTable], cx: &mut Cx<'_>) -> Result<(), 
         let mut change = None;
         for gone in 0u32..1 << tables.len() {
             let chosen = tables.iter().enumerate().map(|(i, table)| match gone >> i & 1 {
-                0 => &table.inserted,
-                _ => &table.deleted,
+                0 => &*table.inserted,
+                _ => &*table.deleted,
             });
             let chosen: Vec<&Vec<Vec<Value>>> = chosen.collect();
             if chosen.iter().any(|rows| rows.is_empty()) {

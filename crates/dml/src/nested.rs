@@ -10,6 +10,7 @@ use crate::statement::note_context;
 use engine::InsertHint;
 use executor::{ColumnMeta, Cx, Done, ResultSink, SqlError, SqlMessage};
 use planner::{ChangePlan, ChangedRows, InsertPlan};
+use runtime::task::Many;
 use types::Value;
 
 /// Runs the change and inserts what of its rows is asked for. Returns the rows inserted.
@@ -22,7 +23,7 @@ pub(crate) fn insert_changed<'a>(
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
     note_context(plan.tracking_context.as_deref(), cx)?;
-    let mut told = Told { rows: Vec::new(), sink };
+    let mut told = Told { rows: Many::new(), sink };
     let kept = &mut Kept::default();
     match &from.change {
         ChangePlan::Insert(inner) => insert(inner, kept, cx, &mut told)?,
@@ -39,7 +40,7 @@ pub(crate) fn insert_changed<'a>(
 
 /// Keeps the rows of an OUTPUT, whose memory is accounted for where they are made; what else is told goes on.
 struct Told<'s> {
-    rows: Vec<Vec<Value>>,
+    rows: Many<Vec<Value>>,
     sink: &'s mut dyn ResultSink,
 }
 

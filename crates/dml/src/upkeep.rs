@@ -14,6 +14,7 @@ use binder::TableRules;
 use catalog::{IndexDef, TableDef};
 use executor::{Cx, SqlError, eval, test};
 use ir::{Expr, ExprKind};
+use runtime::task::Many;
 use std::sync::Arc;
 use types::Value;
 
@@ -37,7 +38,7 @@ pub(crate) struct Upkeep {
     pub behalf: Option<i32>,
     /// For each index: new entries wait until the statement ends.
     defer: Vec<bool>,
-    late: Vec<(usize, Entry, Vec<Value>)>,
+    late: Many<(usize, Entry, Vec<Value>)>,
     /// Rows move as they are.
     moving: bool,
     /// CHECK constraints are passed over, and the foreign keys of the table itself.
@@ -131,7 +132,7 @@ impl Upkeep {
             ignored: false,
             verb: None,
             behalf: None,
-            late: Vec::new(),
+            late: Many::new(),
             moving: false,
             unchecked: false,
             period: Period::of(table, cx).map(Box::new),

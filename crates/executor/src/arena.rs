@@ -29,7 +29,7 @@ impl Address {
 }
 
 /// Entries of bytes, one behind the other.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Arena {
     chunks: Vec<Vec<u8>>,
 }

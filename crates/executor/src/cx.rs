@@ -13,6 +13,7 @@ use crate::workspace::Workspace;
 use catalog::TableDef;
 use ir::{FuncId, SysVar, SystemView};
 use planner::SubPlan;
+use runtime::task::Many;
 use session_table::PrivateTables;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -165,8 +166,8 @@ pub struct LastIdentity {
 /// The rows that a statement has changed, for its triggers.
 #[derive(Default)]
 pub struct Changed {
-    pub inserted: Vec<Vec<Value>>,
-    pub deleted: Vec<Vec<Value>>,
+    pub inserted: Many<Vec<Value>>,
+    pub deleted: Many<Vec<Value>>,
     /// The rows are only to be told, not changed: a trigger does something instead.
     pub instead: bool,
     /// Rows of other tables that follow by a foreign key are noted too.

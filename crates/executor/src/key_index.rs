@@ -18,7 +18,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
 /// See the file's first lines.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct KeyIndex {
     long: Arena,
     entries: Vec<Entry>,
@@ -26,14 +26,14 @@ pub(crate) struct KeyIndex {
 }
 
 /// A place of the hash table. Number 0: free.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     tag: u32,
     number: u32,
 }
 
 /// A key of up to [`SHORT_BYTES`], its length in the last byte; or [`LONG`] there, and the key's address.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry(u128);
 
 const SHORT_BYTES: usize = 15;

@@ -7,6 +7,7 @@ use crate::message::SqlError;
 use catalog::TableDef;
 use ir::ViewPart;
 use planner::Plan;
+use runtime::task::Many;
 use std::sync::Arc;
 use types::Value;
 
@@ -50,8 +51,8 @@ pub struct ChangedTable {
     pub id: i32,
     /// The views above it.
     pub views: Vec<i32>,
-    pub inserted: Vec<Vec<Value>>,
-    pub deleted: Vec<Vec<Value>>,
+    pub inserted: Many<Vec<Value>>,
+    pub deleted: Many<Vec<Value>>,
 }
 
 impl Cx<'_> {
@@ -74,8 +75,8 @@ impl Cx<'_> {
             changes.tables.push(ChangedTable {
                 id: table.object_id,
                 views: table.views.clone(),
-                inserted: Vec::new(),
-                deleted: Vec::new(),
+                inserted: Many::new(),
+                deleted: Many::new(),
             });
             changes.tables.len() - 1
         });

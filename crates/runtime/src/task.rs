@@ -33,7 +33,7 @@ pub use breath::{
     Breath, Breathing, CANCELLED, Stopped, Under, append, append_bytes, breathe, breathing, copied,
     in_pieces, is_stopped, let_go, let_others, under,
 };
-pub use many::Many;
+pub use many::{Many, Rest};
 pub(crate) use pollers::forget_sim_pollers;
 pub use pollers::{
     DriverGuard, Poller, PollerId, Pollers, driver_guard, poll_all, register_poller,
@@ -41,7 +41,7 @@ pub use pollers::{
 };
 pub use slot::{MAX_SLOTS, slot};
 pub use sort::sort_by;
-pub use step::{Step, stepped};
+pub use step::{Step, stepped, stepped_by};
 
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -7,6 +7,7 @@ use catalog::{TableDef, Tracking};
 use engine::{EngineError, InsertHint, ReadOptions, RowImage, Tree};
 use executor::tracking::{Change, TrackedKey, corrupt, txn};
 use executor::{Cx, SqlError, engine_error};
+use runtime::task::Many;
 use types::Value;
 
 /// Of a tracked table, for one statement.
@@ -20,7 +21,7 @@ pub(crate) struct Tracker {
     update: Change,
     context: Option<Vec<u8>>,
     /// Keys that rows have got in their places: noted when all others have given theirs up.
-    late: Vec<Vec<Value>>,
+    late: Many<Vec<Value>>,
     values: Vec<Value>,
     bytes: Vec<u8>,
     row: Vec<u8>,
@@ -47,7 +48,7 @@ impl Tracker {
             commits: db.tree(tracking.commits),
             update,
             context: cx.tracking_context().map(<[u8]>::to_vec),
-            late: Vec::new(),
+            late: Many::new(),
             values: Vec::new(),
             bytes: Vec::new(),
             row: Vec::new(),

@@ -5,9 +5,10 @@
 
 use super::hash::KeyEncoder;
 use crate::key_hasher::KeyHasher;
+use crate::key_index::{KeyIndex, hash_of};
 use crate::message::SqlError;
 use ir::AggFunc;
-use runtime::task;
+use runtime::task::{self, Many};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -35,12 +36,18 @@ pub(super) struct Accumulator {
 // One line of memory: a grouping's states are met in any order.
 const _: () = assert!(size_of::<Accumulator>() <= 64);
 
-/// The values that a DISTINCT has met: numbers and dates as they are, others by their keys.
+/// The values that a DISTINCT has met: numbers and dates as they are, others by their keys. Many of them go where growing
+/// lets others go first.
 #[derive(Debug, Clone)]
 enum Seen {
     Numbers(HashSet<i64, BuildHasherDefault<KeyHasher>>),
     Keys(HashSet<Box<[u8]>, BuildHasherDefault<KeyHasher>>),
+    ManyNumbers(KeyIndex),
+    ManyKeys(KeyIndex),
 }
+
+/// Values that a small set takes.
+const SEEN_MAX: usize = 4096;
 
 impl Seen {
     fn new(ty: Option<SqlType>) -> Seen {
@@ -55,19 +62,50 @@ impl Seen {
 
     /// Whether a value of the type is met for the first time.
     fn is_new(&mut self, ty: SqlType, value: &Value) -> bool {
+        let number = || match value {
+            Value::Date(days) => i64::from(*days),
+            Value::Money(units) => *units,
+            value => value.as_i64().unwrap_or_default(),
+        };
+        let key = || {
+            let mut key = Vec::new();
+            KeyEncoder::new([ty]).push(0, value, &mut key);
+            key
+        };
         match self {
-            Seen::Numbers(known) => known.insert(match value {
-                Value::Date(days) => i64::from(*days),
-                Value::Money(units) => *units,
-                value => value.as_i64().unwrap_or_default(),
-            }),
-            Seen::Keys(known) => {
-                let mut key = Vec::new();
-                KeyEncoder::new([ty]).push(0, value, &mut key);
-                known.insert(key.into_boxed_slice())
+            Seen::Numbers(known) if known.len() >= SEEN_MAX => {
+                let keys = std::mem::take(known).into_iter().map(i64::to_le_bytes);
+                *self = Seen::ManyNumbers(indexed(keys));
+                self.is_new(ty, value)
             }
+            Seen::Keys(known) if known.len() >= SEEN_MAX => {
+                *self = Seen::ManyKeys(indexed(std::mem::take(known).into_iter()));
+                self.is_new(ty, value)
+            }
+            Seen::Numbers(known) => known.insert(number()),
+            Seen::Keys(known) => known.insert(key().into_boxed_slice()),
+            Seen::ManyNumbers(known) => is_new_key(known, &number().to_le_bytes()),
+            Seen::ManyKeys(known) => is_new_key(known, &key()),
         }
     }
+}
+
+/// Keys, each of which is met once.
+fn indexed(keys: impl Iterator<Item = impl AsRef<[u8]>>) -> KeyIndex {
+    let mut index = KeyIndex::default();
+    for key in keys {
+        index.add(key.as_ref(), hash_of(key.as_ref()));
+    }
+    index
+}
+
+fn is_new_key(known: &mut KeyIndex, key: &[u8]) -> bool {
+    let hash = hash_of(key);
+    if known.find(key, hash).is_some() {
+        return false;
+    }
+    known.add(key, hash);
+    true
 }
 
 #[derive(Debug, Clone)]
@@ -98,7 +136,7 @@ enum State {
 /// the share. An aggregate of a type of the CLR: the values.
 #[derive(Debug, Clone, Default)]
 struct Joined {
-    pieces: Vec<(Box<[u8]>, Value)>,
+    pieces: Many<(Box<[u8]>, Value)>,
     separator: Value,
 }
 

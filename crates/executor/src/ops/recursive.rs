@@ -10,6 +10,7 @@ use crate::cx::{Cx, row_bytes};
 use crate::eval::eval;
 use crate::message::SqlError;
 use ir::{Expr, ParamId};
+use runtime::task::Many;
 use types::Value;
 
 pub(super) struct Recursive<'p> {
@@ -20,7 +21,7 @@ pub(super) struct Recursive<'p> {
     /// Levels below the anchor; 0: any number.
     max: u32,
     /// Rows from which the step has not gone on yet, with their levels.
-    waiting: Vec<(u32, Box<[Value]>)>,
+    waiting: Many<(u32, Box<[Value]>)>,
     anchored: bool,
     /// The step is running, and gives rows of this level.
     level: Option<u32>,
@@ -40,7 +41,7 @@ impl<'p> Recursive<'p> {
             binds,
             width,
             max,
-            waiting: Vec::new(),
+            waiting: Many::new(),
             anchored: false,
             level: None,
         }
@@ -103,9 +104,8 @@ impl Operator for Recursive<'_> {
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        for (_, row) in self.waiting.drain(..) {
-            cx.release(row_bytes(&row));
-        }
+        let held = std::mem::take(&mut self.waiting);
+        held.each(|(_, row)| cx.release(row_bytes(row)));
         self.anchored = false;
         self.level = None;
         self.anchor.rewind(cx)

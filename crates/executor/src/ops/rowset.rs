@@ -8,6 +8,7 @@ use crate::eval::eval;
 use crate::message::SqlError;
 use crate::tracking;
 use ir::{Expr, TableFunc};
+use runtime::task::{Many, Rest};
 use types::arith::{self, ArithOp};
 use types::{SqlType, Value, compare};
 
@@ -22,7 +23,7 @@ enum State {
     Fresh,
     Done,
     /// Known from the start.
-    Rows(std::vec::IntoIter<Vec<Value>>),
+    Rows(Rest<Vec<Value>>),
     /// The text, where its next piece begins, and that piece's number.
     Pieces {
         text: String,
@@ -45,7 +46,7 @@ impl<'p> Function<'p> {
 
     fn start(&self, cx: &mut Cx<'_>) -> Result<State, SqlError> {
         if let TableFunc::XmlNodes(query) = self.func {
-            return Ok(State::Rows(xml::nodes(query, self.args, cx)?.into_iter()));
+            return Ok(State::Rows(Many::from(xml::nodes(query, self.args, cx)?).into_iter()));
         }
         let mut args = Vec::with_capacity(self.args.len());
         for arg in self.args {
@@ -54,10 +55,10 @@ impl<'p> Function<'p> {
         match *self.func {
             TableFunc::XmlNodes(_) => Ok(State::Done),
             TableFunc::Changes(id) => {
-                Ok(State::Rows(tracking::changes(id, &args[0], cx)?.into_iter()))
+                Ok(State::Rows(Many::from(tracking::changes(id, &args[0], cx)?).into_iter()))
             }
             TableFunc::RowVersion(id) => {
-                Ok(State::Rows(tracking::row_version(id, args, cx)?.into_iter()))
+                Ok(State::Rows(Many::from(tracking::row_version(id, args, cx)?).into_iter()))
             }
             TableFunc::StringSplit => {
                 let mut separator = args[1].as_str().unwrap_or_default().chars();

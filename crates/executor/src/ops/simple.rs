@@ -9,7 +9,7 @@ use crate::cx::Cx;
 use crate::eval::{eval, holds};
 use crate::message::{Reach, SqlError};
 use ir::{Expr, SortKey, SystemView};
-use runtime::task::Many;
+use runtime::task::{Many, Rest};
 use types::Value;
 
 /// A boxed input.
@@ -94,7 +94,7 @@ pub(super) struct SystemRows<'p> {
     view: &'p SystemView,
     args: &'p [Expr],
     columns: &'p [usize],
-    rows: Option<std::vec::IntoIter<Vec<Value>>>,
+    rows: Option<Rest<Vec<Value>>>,
 }
 
 impl<'p> SystemRows<'p> {
@@ -125,7 +125,7 @@ impl Operator for SystemRows<'_> {
                 }
                 None => cx.env.view_rows(self.view, &args)?,
             };
-            self.rows = Some(rows.into_iter());
+            self.rows = Some(Many::from(rows).into_iter());
         }
         let Some(rows) = &mut self.rows else { return Ok(false) };
         while !out.is_full() {

@@ -4,7 +4,7 @@
 //! that is short never suspends. Where suspending is not allowed ([`super::NoSuspend`], unwinding) nothing suspends: who
 //! drops what a lock keeps says so by a guard.
 
-use super::{let_others, may_suspend};
+use super::{let_go, let_others, may_suspend};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -134,9 +134,36 @@ impl<T> Extend<T> for Many<T> {
 
 impl<T> IntoIterator for Many<T> {
     type Item = T;
-    type IntoIter = std::vec::IntoIter<T>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.into_vec().into_iter()
+    type IntoIter = Rest<T>;
+    #[inline]
+    fn into_iter(self) -> Rest<T> {
+        Rest(self.into_vec().into_iter())
+    }
+}
+
+/// What is left of a list that is taken item by item.
+pub struct Rest<T>(std::vec::IntoIter<T>);
+
+impl<T> Iterator for Rest<T> {
+    type Item = T;
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.0.next()
+    }
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<T> ExactSizeIterator for Rest<T> {}
+
+impl<T> Drop for Rest<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.len() > ITEMS && std::mem::needs_drop::<T>() && may_suspend() {
+            let_go(&mut self.0);
+        }
     }
 }
 
@@ -172,9 +199,7 @@ impl<T: Eq> Eq for Many<T> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{
-        self, NoSuspend, Parked, TaskHooks, Waker, append, append_bytes, copied, let_go,
-    };
+    use crate::task::{self, NoSuspend, Parked, TaskHooks, Waker, append, append_bytes, copied};
     use std::cell::Cell;
     use telemetry::WaitType;
 
@@ -222,6 +247,8 @@ mod tests {
             count
         });
         assert_eq!((times, count), (10, long.len()));
+        let (times, first) = asked(|| long.clone().into_iter().next());
+        assert!(times >= 20 && first == Some("0".to_owned()), "{times}");
         let (times, ()) = asked(|| drop(copy));
         assert_eq!(times, 10);
         let (times, ()) = asked(|| {

@@ -33,6 +33,16 @@ pub fn stepped() {
     }
 }
 
+/// So many more.
+#[inline]
+pub fn stepped_by(steps: u32) {
+    let left = LEFT.try_with(|left| left.replace(left.get().saturating_sub(steps)));
+    if left.is_ok_and(|left| left < steps) {
+        LEFT.set(0);
+        stepped();
+    }
+}
+
 impl Clone for Step {
     #[inline]
     fn clone(&self) -> Step {
