@@ -15,10 +15,10 @@ use crate::{Database, EngineError, Lsn, RecoveryModel};
 use backup::{FileFacts, SetEnd, SetHeader, SetKind, Writer};
 use buffer_pool::{PAGE_BYTES, PageBuf, PageId, check_page};
 use runtime::{clock, task};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::*;
 use stdx::AlignedBuf;
+pub(crate) use stdx::hex;
 use storage::{EXTENT, StoreFile, UsedExtent};
 use telemetry::WaitType;
 
@@ -57,13 +57,6 @@ impl Drop for Needs<'_> {
     fn drop(&mut self) {
         self.0.backup_needs.store(u64::MAX, Release);
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -16,7 +16,7 @@ fn hexadecimal(prefix: bool, bytes: &[u8], first: i64, count: i64) -> Value {
     let first = within(first).map_or(0, |first| first - 1);
     let count = within(count).unwrap_or(bytes.len());
     let shown = bytes.iter().skip(first).take(count);
-    let digits: String = shown.map(|byte| format!("{byte:02x}")).collect();
+    let digits = stdx::hex(breathing(shown));
     Value::str(&format!("{}{digits}", if prefix { "0x" } else { "" }))
 }
 

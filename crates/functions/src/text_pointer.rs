@@ -18,7 +18,7 @@ pub(super) fn checked(v: &[Value], statement: &str) -> Result<Value, FunctionErr
             Err(FunctionError::new(7133, 16, text))
         }
         (Value::Binary(pointer), Value::Null) => {
-            let digits: String = pointer.iter().map(|byte| format!("{byte:02x}")).collect();
+            let digits = stdx::hex(&pointer[..]);
             let text = format!("Invalid text, ntext, or image pointer value 0x{digits}.");
             Err(FunctionError::new(7123, 16, text))
         }

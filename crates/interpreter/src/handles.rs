@@ -32,8 +32,7 @@ pub fn plan_handle(database_id: u16, number: u64) -> Vec<u8> {
 
 /// Whether these are the digits of a handle, as `0x...` writes it.
 pub(crate) fn is_written(handle: &[u8], digits: &str) -> bool {
-    let written: String = handle.iter().map(|byte| format!("{byte:02x}")).collect();
-    written.eq_ignore_ascii_case(digits)
+    stdx::hex(handle).eq_ignore_ascii_case(digits)
 }
 
 #[cfg(test)]

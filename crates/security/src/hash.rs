@@ -250,7 +250,7 @@ mod tests {
             HashCost { memory_kib: 64 << 10, passes: 2 },
             b"somesalt",
         );
-        let hex: String = made.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = stdx::hex(&*made);
         assert_eq!(hex, "09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7");
     }
 

@@ -119,7 +119,7 @@ fn read(certificate: &Path, key: &Path, unix_s: i64) -> Result<Tls, CertificateE
     if unix_s < validity.from_s {
         return Err(refuse(certificate, "it is not valid yet; is this machine's clock right?"));
     }
-    let fingerprint = digest(&SHA256, leaf).as_ref().iter().map(|b| format!("{b:02x}")).collect();
+    let fingerprint = stdx::hex(digest(&SHA256, leaf).as_ref());
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, error))?;
     let config = |versions: &[&'static rustls::SupportedProtocolVersion]| {
         let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
