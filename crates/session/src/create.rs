@@ -130,6 +130,26 @@ pub(crate) fn files_of(config: &InstanceConfig, def: &DatabaseDef) -> DbFiles {
     DbFiles { data, log: absolute(&config.data_dir, &def.log.path) }
 }
 
+/// A file that is there already does not become one of a new database: 5170, and 1802 behind it.
+pub(crate) fn check_new(config: &InstanceConfig, def: &DatabaseDef) -> Result<(), SqlError> {
+    let files = files_of(config, def);
+    let mut paths = files.data.iter().map(|file| &file.path).chain([&files.log]);
+    match paths.find(|path| config.fs.exists(path).unwrap_or(false)) {
+        None => Ok(()),
+        Some(path) => {
+            let path = path.display().to_string();
+            Err(not_created(crate::errors::engine_error(engine::EngineError::Exists { path })))
+        }
+    }
+}
+
+/// 1802 behind what is wrong with a file of a new database.
+pub(crate) fn not_created(file: SqlError) -> SqlError {
+    let text = "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
+    let ahead = executor::SqlMessage { line: 0, ..file.to_message() };
+    SqlError::new(1802, 16, text).with_state(4).with_ahead(vec![ahead])
+}
+
 /// Removes what is left of a database.
 pub(crate) fn remove_files(config: &InstanceConfig, def: &DatabaseDef) {
     // A creation that did not end may have left some of its files, or none: what is missing is no error.

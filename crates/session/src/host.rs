@@ -116,6 +116,9 @@ impl Host for InstanceHost {
         let def = create::define(statement)?;
         let instance = self.instance.clone();
         let _passage = instance.databases_gate.enter();
+        if instance.server.database(&def.name).is_err() {
+            create::check_new(&instance.config, &def)?;
+        }
         let def = instance.server.add(def).map_err(catalog_error)?;
         let built = self.build(&def).and_then(|()| {
             let Some(open) = self.instance.database(&def.name) else { return Ok(()) };
