@@ -330,7 +330,7 @@ impl Binder<'_> {
         for item in items.into_iter().chain(missing) {
             let (ty, nullable) = (item.expr.ty, item.expr.nullable);
             let collation = self.collation_of(&item.expr);
-            if self.placing.queries < 2 && self.selects.len() == 1 {
+            if self.selects.len() == 1 {
                 unsettled.extend(self.has_collation(&item.expr, output.len() + 1).err());
             }
             let base = self.base_of(&item, browsing, keyed);

@@ -100,7 +100,7 @@ impl Binder<'_> {
             self.explicit_once(&[&a, &b], operation)?;
             if op != SetOp::UnionAll {
                 self.one_rule(a, b, operation)?;
-            } else if self.placing.queries < 2 && self.scopes.is_empty() {
+            } else if self.scopes.is_empty() {
                 unsettled.extend(self.one_collation(&[&a, &b], operation, i + 1).err());
             }
         }
