@@ -192,6 +192,27 @@ impl Binder<'_> {
         Ok((Some(arg), ty, Some(Box::new(Joining { separator, order }))))
     }
 
+    /// 8711: two STRING_AGG in orders of which neither begins as the other is.
+    pub fn check_orders(&self, aggs: &[Aggregate]) -> Result<()> {
+        let texts = aggs.iter().filter(|agg| agg.func == AggFunc::StringAgg);
+        let orders = texts.filter_map(|agg| agg.joining.as_deref()).map(|j| &j.order[..]);
+        let mut longest: &[SortKey] = &[];
+        for order in orders {
+            let (short, long) = match order.len() < longest.len() {
+                true => (order, longest),
+                false => (longest, order),
+            };
+            if !long.starts_with(short) {
+                return Err(self.error(
+                    8711,
+                    "Multiple ordered aggregate functions in the same scope have mutually incompatible orderings.",
+                ));
+            }
+            longest = long;
+        }
+        Ok(())
+    }
+
     /// The argument as the aggregate takes it, and the type of the result.
     pub fn aggregate_arg(
         &mut self,

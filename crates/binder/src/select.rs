@@ -262,6 +262,7 @@ impl Binder<'_> {
             aggs.iter_mut().for_each(|agg| of_marked(agg, kept));
         }
         let mut windows = std::mem::take(&mut state.windows);
+        self.check_orders(&aggs)?;
         let grouped = !select.group_by.is_empty() || !aggs.is_empty() || having.is_some();
         if grouped {
             self.refuse_in_recursion(467)?;
