@@ -74,8 +74,13 @@ pub fn subplans_read_tables(subplans: &[SubPlan]) -> bool {
 }
 
 fn node_reads_tables(node: &planner::Node) -> bool {
-    matches!(node.op, planner::Op::Scan(_) | planner::Op::System { .. })
-        || node.inputs().into_iter().any(node_reads_tables)
+    let of_a_table = match &node.op {
+        planner::Op::Scan(_) => true,
+        // What OPENJSON and its like give comes from no table.
+        planner::Op::System { view, .. } => view.params.is_none() || view.function.is_some(),
+        _ => false,
+    };
+    of_a_table || node.inputs().into_iter().any(node_reads_tables)
 }
 
 /// SELECT to a client: columns, then rows. The caller says `done`.

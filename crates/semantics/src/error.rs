@@ -88,7 +88,7 @@ impl BindError {
 
     /// The same, with 1750 behind it: the constraint that it is about was not made.
     pub fn not_made(mut self) -> BindError {
-        let mut last = BindError::new(1750, 16, self.line, NOT_MADE);
+        let mut last = BindError::new(1750, 16, self.line, NOT_MADE).with_state(0);
         last.ahead = std::mem::take(&mut self.ahead);
         last.ahead.push(self);
         last

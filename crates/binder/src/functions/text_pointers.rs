@@ -36,7 +36,10 @@ impl Binder<'_> {
             }
             "READTEXT" => {
                 arity(name, n, 4, 4, line)?;
-                let mut args = self.args(f)?;
+                let before = self.failed.len();
+                let args = self.args(f);
+                self.told_once(before);
+                let mut args = args?;
                 let ty = args[1].ty;
                 args[0] = self.coerce(args[0].clone(), POINTER, CastMode::Implicit)?;
                 for arg in &mut args[2..] {
@@ -54,6 +57,13 @@ impl Binder<'_> {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// The column of READTEXT stands twice in the query that it is read as, once in the statement.
+    fn told_once(&mut self, before: usize) {
+        let mut told = self.failed.split_off(before);
+        told.dedup_by(|one, other| one.number == other.number && one.text == other.text);
+        self.failed.append(&mut told);
     }
 
     /// 8116 for what is no text, ntext or image, 280 for what is no column of a table.
