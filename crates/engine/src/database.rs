@@ -254,6 +254,7 @@ impl Database {
 
     /// A tree has been made, perhaps by the name of one that is gone.
     pub(crate) fn welcome_tree(&self, id: TreeId) {
+        self.unread_rows.lock().remove(&id.0.0);
         self.trees.lock().gone.remove(&id);
     }
 

@@ -194,10 +194,11 @@ impl Analysis {
 
     fn committed(&mut self, xid: Xid) {
         self.commits += 1;
-        let drops = &mut self.drops;
+        let (drops, rows) = (&mut self.drops, &mut self.rows);
         self.dropping.retain(|&(x, t)| {
             if x == xid {
                 drops.push(t);
+                rows.remove(&t);
             }
             x != xid
         });
