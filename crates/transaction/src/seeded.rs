@@ -29,8 +29,8 @@ pub enum Bug {
     ShortRedo,
     /// A checkpoint while recovery goes on takes no notice of what is still to be redone.
     EagerCheckpoint,
-    /// A checkpoint forgets rows of which it has met an unfinished transaction's version.
-    ForgottenRows,
+    /// A checkpoint forgets one of the rows in memory that wait for it.
+    ForgottenRow,
     /// A checkpoint lets the log go though memory trees lack beside them what it has.
     EagerTruncation,
 }

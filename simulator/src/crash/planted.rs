@@ -36,7 +36,7 @@ mod imp {
         Bug::ShortRedo,
         Bug::EagerCheckpoint,
         Bug::EarlyAcknowledge,
-        Bug::ForgottenRows,
+        Bug::ForgottenRow,
         Bug::EagerTruncation,
     ];
 

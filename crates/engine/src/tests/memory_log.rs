@@ -50,11 +50,12 @@ fn a_transaction_is_one_record_and_pages_are_the_checkpoints_business() {
     }
     let before = tail();
     db.checkpoint().unwrap();
-    assert!(tail() - before < 40 * 200, "{} bytes of log", tail() - before);
+    assert!(tail() - before < 40 * 200 + 5_000, "{} bytes of log", tail() - before);
     assert_eq!((beside(&range), beside(&hash)), (20, 20));
     let before = tail();
     db.checkpoint().unwrap();
-    assert!(tail() - before < 100, "nothing has changed");
+    // Hardening fills the block up.
+    assert!(tail() - before < 5_000, "nothing has changed");
     let expect = [sorted(&db, range.id()), sorted(&db, hash.id())];
     let ids = [range.id(), hash.id()];
     drop((txn, range, hash));
