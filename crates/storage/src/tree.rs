@@ -34,12 +34,32 @@ pub struct LeafHint {
     word: u64,
     /// The store's epoch then: it changes when pages change owners.
     epoch: u64,
+    /// Inserts in a row that have gone to other leaves: see [`LeafHint::is_likely`].
+    misses: u8,
 }
+
+/// After so many misses a hint is tried now and then only.
+const MISSES_FEW: u8 = 4;
+/// As often, once it has missed: one time in so many.
+const MISSES_MANY: u8 = 16;
 
 impl LeafHint {
     /// For a page seen as `word` when the store's epoch was `epoch`.
     pub(crate) fn of(page: PageId, word: u64, epoch: u64) -> LeafHint {
-        LeafHint { page, word, epoch }
+        LeafHint { page, word, epoch, misses: 0 }
+    }
+
+    /// Whether the leaf is worth a look: keys in no order hardly ever come to the same one twice, and latching it for nothing
+    /// costs others who are there.
+    #[inline]
+    fn is_likely(&self) -> bool {
+        !self.page.is_none()
+            && (self.misses < MISSES_FEW || self.misses.is_multiple_of(MISSES_MANY))
+    }
+
+    /// The next key has gone, or goes, elsewhere.
+    fn missed(&self) -> u8 {
+        self.misses.checked_add(1).unwrap_or(MISSES_MANY)
     }
 }
 
@@ -107,13 +127,14 @@ impl Tree {
         hint: &mut LeafHint,
     ) -> Result<(), StorageError> {
         // A key that is too long is refused by `change`.
-        if !hint.page.is_none() && key.len() <= KEY_MAX {
+        if hint.is_likely() && key.len() <= KEY_MAX {
             log.ensure(key.len() + row.bytes.len() + LOG_SLACK)?;
-            if let Some(mut w) = self.hinted(hint)
-                && leaf::insert_fast(&mut w, self.id(), log, key, row).is_some()
-            {
-                hint.word = w.unlock();
-                return Ok(());
+            if let Some(mut w) = self.hinted(hint) {
+                if leaf::insert_fast(&mut w, self.id(), log, key, row).is_some() {
+                    (hint.word, hint.misses) = (w.unlock(), 0);
+                    return Ok(());
+                }
+                w.unlock_unchanged();
             }
         }
         self.insert_slow(log, key, row, hint)
@@ -150,10 +171,11 @@ impl Tree {
     ) -> Result<(), StorageError> {
         log.delayed();
         let bytes = key.len() + row.bytes.len();
-        *hint = LeafHint::default();
+        let misses = hint.missed();
+        *hint = LeafHint { misses, ..LeafHint::default() };
         let epoch = self.store.epoch();
         let left = self.change(log, key, bytes, row.bytes.len(), |cx, w| cx.insert(w, key, row))?;
-        *hint = LeafHint { page: left.page, word: left.word, epoch };
+        *hint = LeafHint { page: left.page, word: left.word, epoch, misses };
         Ok(())
     }
 
@@ -390,4 +412,25 @@ pub(crate) struct Left {
     page: PageId,
     word: u64,
     changed: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_that_keeps_missing_is_tried_now_and_then() {
+        assert!(!LeafHint::default().is_likely(), "there is no leaf yet");
+        let mut hint = LeafHint::of(PageId(8), 0, 0);
+        let mut tries = Vec::new();
+        for i in 0..1000 {
+            if hint.is_likely() {
+                tries.push(i);
+            }
+            hint.misses = hint.missed();
+        }
+        assert_eq!(tries[..4], [0, 1, 2, 3]);
+        assert!(tries[3..].windows(2).all(|w| w[1] - w[0] <= i32::from(MISSES_MANY)));
+        assert!(tries.len() < 80, "{tries:?}");
+    }
 }
