@@ -303,7 +303,8 @@ impl Txn {
             return if tree.is_current() { Ok(()) } else { Err(EngineError::NoSuchTree) };
         }
         let number = tree.number();
-        let covered = if brief || mode == TableMode::SchemaStability {
+        let brief = brief || mode == TableMode::SchemaStability;
+        let covered = if brief {
             self.held.covers_table(number, mode)
         } else {
             self.held.covers_table_to_the_end(number, mode)
@@ -312,7 +313,7 @@ impl Txn {
             let timeout = self.timeout_ns();
             self.shared.log.give_back();
             let locks = &self.shared.locks;
-            let locked = locks.lock_table(&mut self.held, number, mode, brief, timeout);
+            let locked = locks.take_table(&mut self.held, number, mode, brief, timeout);
             locked.map_err(|e| self.doom(e.into()))?;
             // Who has the whole table to itself waits for those who change rows of it, and losers are still at it.
             if is_whole(mode) && self.db.is_recovering() {

@@ -250,6 +250,19 @@ impl LockManager {
         } {
             return Ok(());
         }
+        self.take_table(held, tree, mode, brief, timeout_ns)
+    }
+
+    /// The same where nothing that is held makes the lock unnecessary.
+    #[inline]
+    pub fn take_table(
+        &self,
+        held: &mut Held,
+        tree: u64,
+        mode: TableMode,
+        brief: bool,
+        timeout_ns: Option<u64>,
+    ) -> Result<(), LockError> {
         locks::request(LockKind::Object);
         if mode.is_fast() && self.tables.try_fast(tree, mode) {
             held.tables.push(HeldTable { tree, mode, fast: true, brief });
