@@ -45,8 +45,8 @@ pub fn insert<'a>(
         count: 0,
     };
     cx.table = Some(&plan.table);
+    let mut values = std::mem::take(&mut kept.values);
     let hint = &mut kept.hint;
-    let mut values: Vec<Value> = Vec::with_capacity(plan.table.columns.len());
     let count = match &plan.source {
         InsertSource::Values { rows, subplans, param_count } => {
             cx.set_plan(subplans, *param_count);
@@ -88,6 +88,8 @@ pub fn insert<'a>(
             return Err(SqlError::unsupported("INSERT EXEC"));
         }
     };
+    values.clear();
+    kept.values = values;
     kept.keep(inserting.writer);
     Ok(count)
 }

@@ -8,6 +8,7 @@ use engine::InsertHint;
 use executor::SqlError;
 use planner::{InsertPlan, InsertSource};
 use std::cell::OnceCell;
+use types::Value;
 
 /// The writer of the last run, if it is good for another.
 #[derive(Default)]
@@ -55,6 +56,8 @@ impl LastWriter {
 pub struct Kept {
     /// Where it inserted last.
     pub hint: InsertHint,
+    /// Memory for a row.
+    pub(crate) values: Vec<Value>,
     writer: LastWriter,
     /// Whether its row calls a function of the user's, which may read anything in the transaction.
     calls: OnceCell<bool>,

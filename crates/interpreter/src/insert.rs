@@ -18,14 +18,15 @@ use executor::{Cx, Reach, SqlError};
 use ir::{CastMode, Expr, ExprKind, FuncId};
 use planner::{InsertPlan, InsertSource};
 use std::sync::Arc;
-use types::{SqlType, Value, datetime, key};
+use types::collation::Rule;
+use types::{KeyPart, SqlType, Value, datetime, key};
 
 /// A planned insert of constants and patches.
 pub(crate) struct FastInsert {
     table: Arc<TableDef>,
     tree: engine::Tree,
     rows: Vec<RowTemplate>,
-    key: KeyRecipe,
+    key: Key,
     /// Making a row never suspends: a clock that was read for it still tells the time when it is done.
     prompt: bool,
     hint: InsertHint,
@@ -33,7 +34,6 @@ pub(crate) struct FastInsert {
     entries: Option<Box<NewEntries>>,
     /// The key of the row in hand.
     key_bytes: Vec<u8>,
-    key_values: Vec<Value>,
 }
 
 struct RowTemplate {
@@ -42,23 +42,17 @@ struct RowTemplate {
     bytes: Vec<u8>,
     run: Option<(u16, u16, u8)>,
     patches: Vec<Patch>,
-    /// Key columns that are constants, by position in the key; patched ones are filled in per row.
-    key_values: Vec<Value>,
 }
 
 /// A row from its columns' expressions.
 struct General {
     exprs: Vec<Expr>,
     values: Vec<Value>,
-    /// Ordinals of the key columns.
-    keys: Vec<usize>,
 }
 
 struct Patch {
     column: usize,
     source: Source,
-    /// Position in the key.
-    key_part: Option<usize>,
     nullable: bool,
     /// The template has NULL here at the moment.
     is_null: bool,
@@ -71,18 +65,37 @@ enum Source {
     I32(Whole),
     /// GETDATE() into a datetime column.
     Now,
+    /// A variable of the column's type.
+    Var(usize),
     /// Anything else of fixed length.
     Expr(Expr),
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum KeyRecipe {
-    /// One ascending NOT NULL bigint.
-    BigInt,
-    /// By the layout.
-    Layout,
+/// How a row's key comes out of its bytes.
+enum Key {
+    /// One ascending NOT NULL bigint, which lies here in the row.
+    BigInt(usize),
+    /// Its columns.
+    Parts(Vec<(usize, KeyPart)>),
     /// A heap's row id.
     RowId,
+}
+
+impl Key {
+    fn of(table: &TableDef) -> Key {
+        let columns = dml::key_columns(table).into_iter();
+        let parts: Vec<_> = columns.zip(table.key_layout.parts().iter().copied()).collect();
+        match parts[..] {
+            [] => Key::RowId,
+            [(column, part)] if part.ty == SqlType::BigInt && !part.desc && !part.nullable => {
+                match table.layout.fixed_offset(column) {
+                    Some(at) => Key::BigInt(at),
+                    None => Key::Parts(parts),
+                }
+            }
+            _ => Key::Parts(parts),
+        }
+    }
 }
 
 /// Does it call a user-defined function?
@@ -118,20 +131,12 @@ impl FastInsert {
         if entries.is_some() && table.is_memory() {
             return None;
         }
-        let keys = dml::key_columns(table);
         let mut templates = Vec::with_capacity(rows.len());
         for row in rows {
-            templates.push(RowTemplate::new(row, table, &keys)?);
+            templates.push(RowTemplate::new(row, table)?);
         }
-        let parts = table.key_layout.parts();
-        let key = match parts {
-            [] => KeyRecipe::RowId,
-            [part] if part.ty == SqlType::BigInt && !part.desc && !part.nullable => {
-                KeyRecipe::BigInt
-            }
-            _ => KeyRecipe::Layout,
-        };
-        let prompt = key != KeyRecipe::RowId && templates.iter().all(RowTemplate::is_prompt);
+        let key = Key::of(table);
+        let prompt = !matches!(key, Key::RowId) && templates.iter().all(RowTemplate::is_prompt);
         Some(FastInsert {
             prompt,
             table: table.clone(),
@@ -141,7 +146,6 @@ impl FastInsert {
             hint: InsertHint::default(),
             entries: entries.map(Box::new),
             key_bytes: Vec::new(),
-            key_values: Vec::new(),
         })
     }
 
@@ -266,33 +270,52 @@ impl FastInsert {
         if template.general.is_some() {
             template.build(&self.table, cx)?;
         }
-        let RowTemplate { bytes, patches, key_values, .. } = template;
-        let mut key_i64 = match key_values.first() {
-            Some(Value::BigInt(v)) => *v,
-            _ => 0,
-        };
+        let RowTemplate { bytes, patches, .. } = template;
         for patch in patches {
-            patch.apply(&self.table, bytes, key_values, &mut key_i64, cx)?;
+            patch.apply(&self.table, bytes, cx)?;
         }
         self.key_bytes.clear();
-        match self.key {
-            KeyRecipe::BigInt => self.key_bytes.extend_from_slice(&key::encode_i64(key_i64)),
-            KeyRecipe::Layout => {
-                self.key_values.clear();
-                self.key_values.extend_from_slice(&template.key_values);
-                let encoded =
-                    self.table.key_layout.encode_into(&self.key_values, &mut self.key_bytes);
-                encoded.map_err(|error| dml::key_error(&self.table, error))?;
+        match (&self.key, &template.general) {
+            (Key::BigInt(at), _) => {
+                let mut cell = [0; 8];
+                cell.copy_from_slice(&template.bytes[*at..*at + 8]);
+                let value = i64::from_le_bytes(cell);
+                self.key_bytes.extend_from_slice(&key::encode_i64(value));
             }
-            KeyRecipe::RowId => {
+            // A text need not be read from the row again.
+            (Key::Parts(parts), Some(General { values, .. })) => {
+                for (column, part) in parts {
+                    key::encode_part(part, &values[*column], &mut self.key_bytes);
+                }
+            }
+            (Key::Parts(parts), None) => {
+                let layout = &self.table.layout;
+                for (column, part) in parts {
+                    layout.key_part(&template.bytes, *column, part, &mut self.key_bytes);
+                }
+            }
+            (Key::RowId, _) => {
                 let id = self.tree.next_row_id().map_err(|e| {
                     executor::from_engine(e, Some(&self.table), &cx.env.database_name())
                 })?;
                 self.key_bytes.extend_from_slice(&id.to_be_bytes());
             }
         }
+        if self.key_bytes.len() > key::KEY_BYTES_MAX {
+            self.check_key(i)?;
+        }
         self.tree.prefetch(&self.key_bytes);
         Ok(())
+    }
+
+    /// 1946 for a key of which many bytes are stored, if it is too long.
+    #[cold]
+    fn check_key(&self, i: usize) -> Result<(), SqlError> {
+        let column =
+            |c| self.table.layout.decode_column(&self.rows[i].bytes, c).unwrap_or_default();
+        let values: Vec<Value> = dml::key_columns(&self.table).into_iter().map(column).collect();
+        let encoded = self.table.key_layout.encode_into(&values, &mut Vec::new());
+        encoded.map_err(|error| dml::key_error(&self.table, error))
     }
 
     #[cold]
@@ -328,7 +351,7 @@ fn take_back(txn: &mut Txn, to: Savepoint, mut error: SqlError, cx: &Cx<'_>) -> 
 }
 
 impl RowTemplate {
-    fn new(row: &[Expr], table: &TableDef, keys: &[usize]) -> Option<RowTemplate> {
+    fn new(row: &[Expr], table: &TableDef) -> Option<RowTemplate> {
         let mut values = Vec::with_capacity(row.len());
         let mut patches = Vec::new();
         for (column, expr) in row.iter().enumerate() {
@@ -342,46 +365,38 @@ impl RowTemplate {
                     values.push(value);
                     continue;
                 }
-                None => Source::new(expr, def.ty),
+                None => Source::new(expr, def.ty, def.collation.rule()),
             };
             if table.layout.fixed_offset(column).is_none() {
-                return RowTemplate::general(row, table, keys);
+                return RowTemplate::general(row, table);
             }
             values.push(placeholder(def.ty)?);
-            patches.push(Patch {
-                column,
-                source,
-                key_part: keys.iter().position(|k| *k == column),
-                nullable: def.nullable,
-                is_null: false,
-            });
+            patches.push(Patch { column, source, nullable: def.nullable, is_null: false });
         }
         let mut bytes = Vec::new();
         table.layout.encode(&values, &mut bytes).ok()?;
         let run = constant_run(table, &bytes, &patches);
-        let key_values = keys.iter().map(|k| values[*k].clone()).collect();
-        Some(RowTemplate { general: None, bytes, run, patches, key_values })
+        Some(RowTemplate { general: None, bytes, run, patches })
     }
 
     /// A row with columns of variable length.
-    fn general(row: &[Expr], table: &TableDef, keys: &[usize]) -> Option<RowTemplate> {
+    fn general(row: &[Expr], table: &TableDef) -> Option<RowTemplate> {
         // What may lie outside its row is the general path's.
         if table.lob.is_some() {
             return None;
         }
-        let general = General { exprs: row.to_vec(), values: Vec::new(), keys: keys.to_vec() };
+        let general = General { exprs: row.to_vec(), values: Vec::new() };
         Some(RowTemplate {
             general: Some(general),
             bytes: Vec::new(),
             run: None,
             patches: Vec::new(),
-            key_values: Vec::new(),
         })
     }
 
     /// Puts the row together from its expressions.
     fn build(&mut self, table: &TableDef, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        let Some(General { exprs, values, keys }) = &mut self.general else { return Ok(()) };
+        let Some(General { exprs, values }) = &mut self.general else { return Ok(()) };
         values.clear();
         let mut cx = cx.reborrow();
         cx.table = Some(table);
@@ -397,8 +412,6 @@ impl RowTemplate {
         self.bytes.clear();
         table.layout.encode(values, &mut self.bytes)?;
         self.run = table.layout.longest_run(&self.bytes, RUN_BYTES_MIN);
-        self.key_values.clear();
-        self.key_values.extend(keys.iter().map(|k| values[*k].clone()));
         Ok(())
     }
 
@@ -418,7 +431,7 @@ impl RowTemplate {
 }
 
 impl Source {
-    fn new(expr: &Expr, ty: SqlType) -> Source {
+    fn new(expr: &Expr, ty: SqlType, rule: Rule) -> Source {
         let bare = strip_store(expr);
         match ty {
             SqlType::BigInt => {
@@ -439,33 +452,25 @@ impl Source {
             }
             _ => {}
         }
+        // A text of as many characters may take more bytes in another code page.
+        let fits = !matches!(ty, SqlType::Char(_)) || rule == Rule::CiAs;
+        if let ExprKind::Var(var) = bare.kind
+            && bare.ty == ty
+            && fits
+        {
+            return Source::Var(var.0 as usize);
+        }
         Source::Expr(expr.clone())
     }
 }
 
 impl Patch {
     #[inline]
-    fn apply(
-        &mut self,
-        table: &TableDef,
-        row: &mut [u8],
-        key_values: &mut [Value],
-        key_i64: &mut i64,
-        cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
+    fn apply(&mut self, table: &TableDef, row: &mut [u8], cx: &mut Cx<'_>) -> Result<(), SqlError> {
         let value = match &self.source {
             Source::I64(whole) => match whole.eval(cx.vars)? {
                 Some(v) if !self.is_null => {
                     table.layout.patch_i64(row, self.column, v);
-                    if let Some(part) = self.key_part {
-                        match &mut key_values[part] {
-                            Value::BigInt(old) => *old = v,
-                            other => *other = Value::BigInt(v),
-                        }
-                        if part == 0 {
-                            *key_i64 = v;
-                        }
-                    }
                     return Ok(());
                 }
                 v => Value::from(v),
@@ -473,37 +478,33 @@ impl Patch {
             Source::I32(whole) => match whole.eval(cx.vars)?.map(|v| v as i32) {
                 Some(v) if !self.is_null => {
                     table.layout.patch_i32(row, self.column, v);
-                    if let Some(part) = self.key_part {
-                        key_values[part] = Value::Int(v);
-                    }
                     return Ok(());
                 }
                 v => Value::from(v),
             },
             Source::Now => {
                 let now = datetime::datetime_from_unix_ns(cx.now_unix_ns());
-                if !self.is_null && self.key_part.is_none() {
+                if !self.is_null {
                     table.layout.patch_datetime(row, self.column, now);
                     return Ok(());
                 }
                 Value::DateTime(now)
             }
+            Source::Var(var) => return self.patch_value(&cx.vars[*var], table, row, cx),
             Source::Expr(expr) => {
                 let mut cx = cx.reborrow();
                 cx.table = Some(table);
                 executor::eval(expr, &[], &mut cx)?
             }
         };
-        self.patch_value(value, table, row, key_values, key_i64, cx)
+        self.patch_value(&value, table, row, cx)
     }
 
     fn patch_value(
         &mut self,
-        value: Value,
+        value: &Value,
         table: &TableDef,
         row: &mut [u8],
-        key_values: &mut [Value],
-        key_i64: &mut i64,
         cx: &Cx<'_>,
     ) -> Result<(), SqlError> {
         if value.is_null() && !self.nullable {
@@ -511,14 +512,8 @@ impl Patch {
             return Err(dml::null_error(&table.columns[self.column].name, &name, "INSERT"));
         }
         self.is_null = value.is_null();
-        if !table.layout.patch(row, self.column, &value) {
+        if !table.layout.patch(row, self.column, value) {
             stdx::fatal!("column {} of {} is not of fixed length", self.column, table.name);
-        }
-        if let Some(part) = self.key_part {
-            if let (0, Value::BigInt(v)) = (part, &value) {
-                *key_i64 = *v;
-            }
-            key_values[part] = value;
         }
         Ok(())
     }
