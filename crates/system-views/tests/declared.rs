@@ -486,3 +486,47 @@ fn views_of_memory_optimized_tables() {
          bytes_of_large_data_serialized bigint",
     );
 }
+
+#[test]
+fn audit_views() {
+    let audit = "audit_id int, name sysname, audit_guid uniqueidentifier, create_date datetime, modify_date datetime, \
+                 principal_id int, type char(2), type_desc nvarchar(60), on_failure tinyint, on_failure_desc nvarchar(60)";
+    check(
+        "sys.server_audits",
+        true,
+        &format!("{audit}, is_state_enabled tinyint, queue_delay int, predicate nvarchar(3000)"),
+    );
+    check("sys.server_file_audits", false, audit);
+    let specification = "name sysname, create_date datetime, modify_date datetime, audit_guid uniqueidentifier, \
+                         is_state_enabled bit";
+    check(
+        "sys.server_audit_specifications",
+        true,
+        &format!("server_specification_id int, {specification}"),
+    );
+    check(
+        "sys.database_audit_specifications",
+        true,
+        &format!("database_specification_id int, {specification}"),
+    );
+    check(
+        "sys.dm_audit_actions",
+        true,
+        "action_id varchar(4), action_in_log bit, name sysname, class_desc nvarchar(120), parent_class_desc nvarchar(120), \
+         covering_parent_action_name nvarchar(120), configuration_level nvarchar(10), containing_group_name nvarchar(120)",
+    );
+    check(
+        "sys.fn_get_audit_file",
+        false,
+        "event_time datetime2, sequence_number int, action_id varchar(4), succeeded bit, permission_bitmask varbinary(16), \
+         is_column_permission bit, session_id smallint, server_principal_id int, database_principal_id int, \
+         target_server_principal_id int, target_database_principal_id int, object_id int, class_type varchar(2), \
+         session_server_principal_name sysname, server_principal_name sysname, database_principal_name sysname, \
+         target_server_principal_name sysname, target_database_principal_name sysname, server_instance_name sysname, \
+         database_name sysname, schema_name sysname, object_name sysname, statement nvarchar(4000), \
+         additional_information nvarchar(4000), audit_file_offset bigint, user_defined_event_id smallint, \
+         user_defined_information nvarchar(4000), audit_schema_version int, transaction_id bigint, client_ip nvarchar(128), \
+         application_name nvarchar(128), duration_milliseconds bigint, response_rows bigint, affected_rows bigint, \
+         connection_id uniqueidentifier, host_name nvarchar(128)",
+    );
+}
