@@ -76,7 +76,7 @@ impl Trail {
     pub(crate) fn first_file(&self) -> Result<(), String> {
         let mut current = None;
         let made = self.roll(&mut current);
-        let outcome = made.as_ref().map(|()| ()).map_err(ToString::to_string);
+        let outcome = made.as_ref().map_err(ToString::to_string).copied();
         self.settle(Vec::new(), made.map(|()| 0), &current);
         outcome
     }

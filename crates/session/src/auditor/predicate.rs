@@ -58,11 +58,11 @@ fn check(predicate: &AuditPredicate, sample: &Record) -> Result<(), SqlError> {
             all.iter().try_for_each(|inner| check(inner, sample))
         }
         AuditPredicate::Compare { field, value, .. } => {
-            let fits = match (sample.shown(&field.value.to_lowercase()), value) {
-                (Some(Shown::Number(_)), AuditValue::Number(_)) => true,
-                (Some(Shown::Null | Shown::Text(_)), AuditValue::Text(_)) => true,
-                _ => false,
-            };
+            let fits = matches!(
+                (sample.shown(&field.value.to_lowercase()), value),
+                (Some(Shown::Number(_)), AuditValue::Number(_))
+                    | (Some(Shown::Null | Shown::Text(_)), AuditValue::Text(_))
+            );
             if fits {
                 return Ok(());
             }
