@@ -8,8 +8,7 @@ use ir::*;
 use syntax::ast;
 use types::SqlType;
 
-use crate::exposed::Exposed;
-use crate::notes::{Base, Browsing, Collated, MAXRECURSION, Moments, Recursion, Sources};
+use crate::notes::{Base, Browsing, Collated, Exposed, MAXRECURSION, Moments, Recursion, Sources};
 use semantics::names::{Names, is_private};
 use semantics::{BindError, Result};
 

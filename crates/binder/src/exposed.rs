@@ -7,17 +7,8 @@ use std::sync::Arc;
 
 use ir::{ColId, ColumnUse, Through};
 
-use crate::context::*;
-use crate::updatable::has_name;
-
-/// What a column in sight is of a module.
-#[derive(Debug, Clone)]
-pub(crate) struct Exposed {
-    of: Arc<Through>,
-    ordinal: usize,
-    /// The name that finds it.
-    name: Box<str>,
-}
+use crate::context::{Binder, ScopeColumn, ScopeTable, Source};
+use crate::notes::Exposed;
 
 impl Binder<'_> {
     /// A module is named whose columns have these names of their own; `source` is what names can find of it.
@@ -48,8 +39,8 @@ impl Binder<'_> {
         for one in exposed {
             // Two columns of a module may show one value: the name tells which is meant, where it is not another query's.
             let same = |other: &&Exposed| Arc::ptr_eq(&other.of, &one.of);
-            let told = exposed.iter().filter(same).any(|other| has_name(column, &other.name));
-            if !told || has_name(column, &one.name) {
+            let told = exposed.iter().filter(same).any(|other| column.is_named(&other.name));
+            if !told || column.is_named(&one.name) {
                 one.of.note(one.ordinal, what);
             }
         }
@@ -61,7 +52,7 @@ impl Binder<'_> {
             return;
         }
         for name in names {
-            let found = target.columns.iter().filter(|column| has_name(column, name));
+            let found = target.columns.iter().filter(|column| column.is_named(name));
             found.for_each(|column| self.note_use(column, ColumnUse::Written));
         }
     }

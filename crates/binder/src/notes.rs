@@ -77,6 +77,15 @@ pub struct Source {
     pub columns: Vec<(String, ColId)>,
 }
 
+/// What a column in sight is of a view or inline function.
+#[derive(Debug, Clone)]
+pub(crate) struct Exposed {
+    pub of: Arc<Through>,
+    pub ordinal: usize,
+    /// The name that finds it.
+    pub name: Box<str>,
+}
+
 /// What is noted while a module's own text is bound.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {

@@ -20,6 +20,12 @@ pub(crate) struct ScopeColumn {
     pub updatable: bool,
 }
 
+impl ScopeColumn {
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name.as_deref().is_some_and(|own| catalog::same_name(own, name))
+    }
+}
+
 /// A source of FROM under the name it is exposed by.
 #[derive(Debug, Clone)]
 pub(crate) struct ScopeTable {

@@ -57,7 +57,7 @@ impl Binder<'_> {
         let mut reading = None;
         for name in set.unwrap_or_default() {
             self.breath.steps(1 + traced.len())?;
-            let column = traced.iter().find(|(c, _)| has_name(c, name));
+            let column = traced.iter().find(|(c, _)| c.is_named(name));
             let Some((_, found)) = column else { continue };
             let Some((first, _)) = found else { return Err(self.derived_column(&scope.shown)) };
             if reading.is_some_and(|known| known != *first) {
@@ -184,7 +184,7 @@ impl Binder<'_> {
         let first = match columns.first() {
             Some(column) => {
                 let line = column.span.line.max(1);
-                let found = traced.iter().find(|(c, _)| has_name(c, &column.value));
+                let found = traced.iter().find(|(c, _)| c.is_named(&column.value));
                 found.ok_or_else(|| BindError::invalid_column(&column.value, line))?.1
             }
             None => traced.first().and_then(|(_, found)| *found),
@@ -197,7 +197,7 @@ impl Binder<'_> {
         };
         let other = |found: Option<(ColId, usize)>| found.is_some_and(|(f, _)| f != first);
         let given = |column: &ScopeColumn| {
-            columns.is_empty() || columns.iter().any(|c| has_name(column, &c.value))
+            columns.is_empty() || columns.iter().any(|c| column.is_named(&c.value))
         };
         if traced.iter().any(|(column, found)| given(column) && other(*found)) {
             return Err(self.several_tables(&scope.shown));
@@ -244,10 +244,6 @@ impl Binder<'_> {
         }
         Ok(ordinals)
     }
-}
-
-pub(crate) fn has_name(column: &ScopeColumn, name: &str) -> bool {
-    column.name.as_deref().is_some_and(|own| catalog::same_name(own, name))
 }
 
 /// What a target's names mean in the reading whose first column is `first`.
