@@ -29,6 +29,8 @@ mod leaving;
     allow(dead_code, reason = "only the lock-free parts are built for the model checker")
 )]
 mod listed;
+#[cfg(not(loom))]
+mod lists;
 #[cfg(loom)]
 mod plain_slab;
 mod reclaim;

@@ -1,8 +1,7 @@
 //! Users beside recovery: they change what no loser has changed, meet what one has, and take all of it back. So it must
 //! not matter to what the database holds afterwards, and nothing but a loser's row may make them wait.
 
-use super::model::{self, TABLES};
-use super::session::{TABLES_TREE, key};
+use super::model::{self, TABLES, TABLES_TREE, key};
 use engine::{Database, EngineError, InsertHint, Isolation, PageId, RowImage, TreeId, TxnOptions};
 use std::sync::Arc;
 use stdx::Prng;

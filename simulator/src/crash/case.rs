@@ -4,8 +4,8 @@ use super::beside;
 use super::copy;
 use super::index;
 use super::memory::InMemory;
-use super::model::{Model, State, TABLES, Verdict};
-use super::session::{JOURNAL_TREE, Session, TABLES_TREE, key};
+use super::model::{JOURNAL_TREE, Model, State, TABLES, TABLES_TREE, Verdict, key};
+use super::session::Session;
 use backup::SetKind;
 use device::{FileSystem, SimFs};
 use engine::{

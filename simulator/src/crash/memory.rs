@@ -2,8 +2,7 @@
 //! over both kinds of table, and over memory alone, meet every loss of power.
 
 use super::index::INDEX;
-use super::model::{TABLES, writer};
-use super::session::{TABLES_TREE, key};
+use super::model::{TABLES, TABLES_TREE, key, writer};
 use engine::{
     Database, EngineError, MemoryForm, MemoryKind, PageId, ReadOptions, ScanOptions, TreeId,
     TxnOptions,

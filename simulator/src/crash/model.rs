@@ -9,6 +9,11 @@ pub type State = Vec<BTreeMap<u64, Vec<u8>>>;
 /// Number of data tables.
 pub const TABLES: usize = 2;
 
+/// Table `n` is the tree named under key `n` of this system tree.
+pub const TABLES_TREE: usize = 0;
+/// Numbers of the transactions that have committed.
+pub const JOURNAL_TREE: usize = 1;
+
 #[derive(Clone, Debug)]
 pub enum Effect {
     Put { table: usize, key: u64, row: Vec<u8> },
@@ -172,6 +177,10 @@ impl Model {
         verdict.odd = (!odd.is_empty()).then(|| odd.join("; "));
         verdict
     }
+}
+
+pub fn key(n: u64) -> [u8; 8] {
+    n.to_be_bytes()
 }
 
 /// A row begins with the number of the transaction that wrote it.

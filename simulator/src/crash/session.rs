@@ -2,7 +2,7 @@
 
 use super::index;
 use super::memory::InMemory;
-use super::model::{Effect, Fate, Model, TABLES, writer};
+use super::model::{Effect, Fate, JOURNAL_TREE, Model, TABLES, TABLES_TREE, key, writer};
 use engine::{
     Database, DelayedDurability, Durability, EngineError, InsertHint, PageId, RowImage,
     ScanOptions, Tree, TreeId, Txn, TxnOptions,
@@ -11,11 +11,6 @@ use runtime::task;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 use stdx::Prng;
-
-/// Table `n` is the tree named under key `n` of this system tree.
-pub const TABLES_TREE: usize = 0;
-/// Numbers of the transactions that have committed.
-pub const JOURNAL_TREE: usize = 1;
 
 pub struct Session {
     pub db: Arc<Database>,
@@ -26,10 +21,6 @@ pub struct Session {
     pub transactions: u64,
     /// Something that no crash explains.
     pub odd: Arc<Mutex<Vec<String>>>,
-}
-
-pub fn key(n: u64) -> [u8; 8] {
-    n.to_be_bytes()
 }
 
 /// How a transaction goes on after a step.

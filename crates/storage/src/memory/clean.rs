@@ -10,6 +10,7 @@
 //! version.
 
 use crate::memory::leaving::Leaving;
+use crate::memory::lists::Listed;
 use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::{Row, Top};
 use crate::memory::sight::{States, commit_of};
@@ -50,24 +51,6 @@ pub(super) struct List {
     pub served_ns: u64,
 }
 
-pub(crate) struct Listed(*const Row);
-
-impl Listed {
-    pub(crate) fn of(row: &Row) -> Listed {
-        Listed(row)
-    }
-
-    /// # Safety
-    /// The row lives.
-    pub(crate) unsafe fn row(&self) -> &Row {
-        // SAFETY: the caller's promise.
-        unsafe { &*self.0 }
-    }
-}
-
-// SAFETY: a row is shared memory; who takes it out of a list may free it.
-unsafe impl Send for Listed {}
-
 impl Default for Queue {
     fn default() -> Self {
         Queue {
@@ -89,7 +72,7 @@ impl Table {
     /// The row has versions that may not be needed. Its transaction's snapshot is in use, or it is on top of nothing.
     pub(crate) fn queue(&self, row: &Row) {
         if !row.queued.load(Relaxed) && !row.queued.swap(true, AcqRel) {
-            self.queue.lists[slot()].lock().rows.push(Listed(row));
+            self.queue.lists[slot()].lock().rows.push(Listed::of(row));
             self.queue.len.fetch_add(1, Relaxed);
         }
     }
@@ -119,7 +102,7 @@ impl Table {
             for listed in rows {
                 let guard = pin();
                 // SAFETY: it was in a list, so nobody has freed it.
-                let row = unsafe { &*listed.0 };
+                let row = unsafe { listed.row() };
                 if row.is_dead() {
                     // Killed while it was being put into this list.
                     self.free(row, &mut leaving, &guard);
@@ -143,7 +126,7 @@ impl Table {
         }
         for listed in later {
             // SAFETY: alive: only this function kills rows.
-            self.queue(unsafe { &*listed.0 });
+            self.queue(unsafe { listed.row() });
         }
         gone + self.let_go(leaving, &pin())
     }

@@ -2,12 +2,12 @@
 
 use crate::memory::clean::Queue;
 use crate::memory::hash::{Hash, HashIndex, Inserted};
+use crate::memory::lists::Unwritten;
 use crate::memory::range::RangeIndex;
 use crate::memory::reclaim::{Guard, pin};
 use crate::memory::row::{OwnedRow, Row};
 use crate::memory::sight::{Changed, Sight, States};
 use crate::memory::slab::Slab;
-use crate::memory::unwritten::Unwritten;
 use crate::memory::version::Kept;
 use parking_lot::Mutex;
 use runtime::task::{MAX_SLOTS, slot};

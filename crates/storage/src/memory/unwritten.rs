@@ -3,8 +3,8 @@
 //! Whoever is about to commit lists its rows, once each; whoever brings the tree beside up to date takes the lists.
 //! Where a row is on that way its bits say: `listed.rs`.
 
-use crate::memory::clean::Listed;
 use crate::memory::hash::Inserted;
+use crate::memory::lists::Listed;
 use crate::memory::reclaim::pin;
 use crate::memory::row::Row;
 use crate::memory::sight::{States, commit_of};
@@ -13,20 +13,6 @@ use crate::memory::version::{Kept, Version};
 use crate::memory::write::Written;
 use crate::row::RowImage;
 use mvcc::{Stamp, Xid};
-use parking_lot::Mutex;
-use runtime::task::{MAX_SLOTS, slot};
-use stdx::CachePadded;
-
-/// The lists, one a slot.
-pub(crate) struct Unwritten {
-    lists: Box<[CachePadded<Mutex<Vec<Listed>>>]>,
-}
-
-impl Default for Unwritten {
-    fn default() -> Self {
-        Unwritten { lists: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect() }
-    }
-}
 
 /// A row that was taken from a list: to be given to [`Table::written`] or [`Table::put_back_unseen`], once.
 pub struct Held(Listed);
@@ -84,22 +70,19 @@ impl Table {
     }
 
     fn put_into_list(&self, row: &Row) {
-        self.unwritten.lists[slot()].lock().push(Listed::of(row));
+        self.unwritten.push(Listed::of(row));
     }
 
     /// How many rows wait for the tree beside.
     pub fn unwritten(&self) -> usize {
-        self.unwritten.lists.iter().map(|list| list.lock().len()).sum()
+        self.unwritten.len()
     }
 
     /// All rows that wait, in no order. One at a time may take them, until it has given all back.
     pub fn take_unwritten(&self) -> Vec<Held> {
-        let mut rows = Vec::new();
         // Else a row that the cleaner is about to list would be missed: see `listed.rs`.
         let no_cleaner = self.cleaning.lock();
-        for list in &self.unwritten.lists {
-            rows.append(&mut list.lock());
-        }
+        let rows = self.unwritten.take();
         drop(no_cleaner);
         rows.into_iter().map(Held).collect()
     }
@@ -147,7 +130,7 @@ impl Table {
     /// It was taken, and nobody has looked at it.
     pub fn put_back_unseen(&self, held: Held) {
         // Its bit has been set all the time.
-        self.unwritten.lists[slot()].lock().push(held.0);
+        self.unwritten.push(held.0);
     }
 
     /// The cleaner is about to kill a row that is on top of nothing: whether it may.

@@ -45,7 +45,7 @@ impl<'a> Kept<'a> {
     /// What is before its run (without one: all of it), the run, and what is behind.
     #[inline]
     pub fn parts(&self) -> (&'a [u8], Option<Run>, &'a [u8]) {
-        let run = (self.run_len > 0).then(|| Run {
+        let run = (self.run_len > 0).then_some(Run {
             offset: self.before.len() as u16,
             len: self.run_len as u16,
             byte: self.byte,
