@@ -85,7 +85,9 @@ pub(crate) fn set_option(def: &mut DatabaseDef, option: &DatabaseOption) -> Resu
     let name = option.name.to_lowercase();
     let is = |known: &&(&str, &[&str])| known.0 == name;
     // Kept in the database itself. INCREMENTAL is of partitions, whose statistics are those of the table.
-    if StatisticsSwitch::of_name(&option.name).is_some() && SWITCH.contains(&value) {
+    if StatisticsSwitch::of_name(&option.name).is_some()
+        && (SWITCH.contains(&value) || is_not_incremental(option))
+    {
         return Ok(());
     }
     match (&*name, &option.value) {
@@ -153,6 +155,15 @@ pub(crate) fn noted<'a>(def: &'a DatabaseDef, name: &str) -> Option<&'a str> {
     def.options.iter().find(|(key, _)| **key == *name).map(|(_, value)| &**value)
 }
 
+/// AUTO_CREATE_STATISTICS ON (INCREMENTAL = OFF): ON.
+fn is_not_incremental(option: &DatabaseOption) -> bool {
+    let OptionValue::List(list) = &option.value else { return false };
+    let is_off = |o: &DatabaseOption| {
+        o.name.eq_ignore_ascii_case("INCREMENTAL") && o.value == OptionValue::Off
+    };
+    option.name.eq_ignore_ascii_case("AUTO_CREATE_STATISTICS") && list.iter().all(is_off)
+}
+
 /// Carries out what the engine or the database's catalog has to know. Suspends.
 pub(crate) fn carry_out(open: &OpenDatabase, option: &DatabaseOption) -> Result<(), SqlError> {
     let word = match &option.value {
@@ -160,6 +171,7 @@ pub(crate) fn carry_out(open: &OpenDatabase, option: &DatabaseOption) -> Result<
         _ => "",
     };
     let on = matches!(option.value, OptionValue::None | OptionValue::On);
+    let on = on || is_not_incremental(option);
     if let Some(switch) = StatisticsSwitch::of_name(&option.name) {
         let value = if on { "1" } else { "0" };
         let set = open.catalog.configure(switch.name(), false, Some(value));

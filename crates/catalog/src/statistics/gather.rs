@@ -345,7 +345,12 @@ impl Catalog {
             }
             (leaves / n * rows / n).round()
         };
-        table.statistics.note_rows(table.tree, rows, counted);
+        // What was counted is better than what some leaves let expect.
+        let known = table.statistics.rows(table.tree, counted).filter(|_| !whole);
+        if known.is_none() {
+            table.statistics.note_rows(table.tree, rows, counted);
+        }
+        let rows = known.unwrap_or(rows);
         Ok(Sample { rows, values, read, changes })
     }
 }
