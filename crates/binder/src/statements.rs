@@ -449,7 +449,12 @@ impl<'a> ProgramBinder<'a> {
     }
 
     fn list(&mut self, statements: &[ast::Statement]) -> Result<Vec<Stmt>> {
-        statements.iter().map(|s| self.statement(s)).collect()
+        // A plain loop: blocks nest, and an iterator's frames would take as much stack again as the statements.
+        let mut bound = Vec::with_capacity(statements.len());
+        for statement in statements {
+            bound.push(self.statement(statement)?);
+        }
+        Ok(bound)
     }
 
     /// A statement as the body of IF or WHILE: a block gives its statements.
@@ -460,12 +465,44 @@ impl<'a> ProgramBinder<'a> {
         }
     }
 
-    /// Binds one statement.
+    /// Binds one statement. What nests keeps its frame small: all else is bound in [`Self::plain`].
     pub fn statement(&mut self, statement: &ast::Statement) -> Result<Stmt> {
         self.breath.steps(64)?;
         let line = statement.span.line.max(1);
         let span = statement.span;
         self.at = span.start;
+        let kind = match &statement.kind {
+            S::If { condition, then, otherwise } => {
+                let condition = self.condition(condition, line)?;
+                let then = self.nested(then)?;
+                let otherwise = match otherwise {
+                    Some(otherwise) => self.nested(otherwise)?,
+                    None => Vec::new(),
+                };
+                StmtKind::If { condition, then, otherwise }
+            }
+            S::While { condition, body } => {
+                let condition = self.condition(condition, line)?;
+                self.loops += 1;
+                let body = self.nested(body);
+                self.loops -= 1;
+                StmtKind::While { condition, body: body? }
+            }
+            S::Block(list) => StmtKind::Block(self.list(list)?),
+            S::TryCatch { body, handler } => {
+                let body = self.list(body)?;
+                StmtKind::TryCatch { body, handler: self.list(handler)? }
+            }
+            _ => return self.plain(statement),
+        };
+        Ok(Stmt { line, span, kind, source: None })
+    }
+
+    /// Binds a statement that has none inside.
+    #[inline(never)]
+    fn plain(&mut self, statement: &ast::Statement) -> Result<Stmt> {
+        let line = statement.span.line.max(1);
+        let span = statement.span;
         if let S::SetOption(ast::SetOption::Switch { names, on }) = &statement.kind
             && !self.eager
         {
@@ -477,22 +514,6 @@ impl<'a> ProgramBinder<'a> {
         }
         let plain = |kind| Stmt { line, span, kind, source: None };
         Ok(match &statement.kind {
-            S::If { condition, then, otherwise } => {
-                let condition = self.condition(condition, line)?;
-                let then = self.nested(then)?;
-                let otherwise = match otherwise {
-                    Some(otherwise) => self.nested(otherwise)?,
-                    None => Vec::new(),
-                };
-                plain(StmtKind::If { condition, then, otherwise })
-            }
-            S::While { condition, body } => {
-                let condition = self.condition(condition, line)?;
-                self.loops += 1;
-                let body = self.nested(body);
-                self.loops -= 1;
-                plain(StmtKind::While { condition, body: body? })
-            }
             S::Break | S::Continue if self.loops == 0 => {
                 let (number, word) =
                     if statement.kind == S::Break { (135, "BREAK") } else { (136, "CONTINUE") };
@@ -507,12 +528,7 @@ impl<'a> ProgramBinder<'a> {
             }
             S::Break => plain(StmtKind::Break),
             S::Continue => plain(StmtKind::Continue),
-            S::Block(list) => plain(StmtKind::Block(self.list(list)?)),
             S::Atomic(_) => return Err(semantics::native::misplaced(line)),
-            S::TryCatch { body, handler } => {
-                let body = self.list(body)?;
-                plain(StmtKind::TryCatch { body, handler: self.list(handler)? })
-            }
             S::Label(name) => plain(StmtKind::Label(self.label_ids[&name.value.to_lowercase()])),
             S::Goto(name) => match self.label_ids.get(&name.value.to_lowercase()) {
                 Some(id) => plain(StmtKind::Goto(*id)),

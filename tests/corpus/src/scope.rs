@@ -2,7 +2,7 @@
 //!
 //! The engine's language is what defines and uses tables, rows, queries, modules, principals, permissions, transactions
 //! and databases of one server. What other services beside the engine offer through T-SQL (messaging, full-text search,
-//! events, endpoints, the CLR, XML schemas, external data, keys and audits, clusters, the resource governor, graphs,
+//! events, endpoints, the CLR, XML schemas, external data, keys, clusters, the resource governor, graphs,
 //! Azure) is counted apart.
 
 /// Of the names under which the parser refuses, those of other services. A name matches with all its words in their order,
@@ -36,11 +36,9 @@ const OUTSIDE: &[&str] = &[
     "SEMANTICKEYPHRASETABLE",
     "SEMANTICSIMILARITYTABLE",
     "SEMANTICSIMILARITYDETAILSTABLE",
-    // Events, endpoints, audits, clusters, resources of the server.
+    // Events, endpoints, clusters, resources of the server.
     "EVENT",
     "ENDPOINT",
-    "SERVER AUDIT",
-    "DATABASE AUDIT",
     "AVAILABILITY",
     "DATABASE SET HADR",
     "DATABASE SET PARTNER",
@@ -143,7 +141,7 @@ mod tests {
             "CREATE EVENT",
             "DROP FULLTEXT",
             "RECEIVE",
-            "CREATE SERVER AUDIT",
+            "CREATE ENDPOINT",
             "CONTAINS",
             "BACKUP SERVICE MASTER KEY",
             "RESTORE MASTER KEY",
@@ -158,6 +156,7 @@ mod tests {
             "BACKUP DATABASE FILE",
             "RESTORE REWINDONLY",
             "KILL STATS JOB",
+            "CREATE SERVER AUDIT",
         ] {
             assert!(!is_outside(what), "{what}");
         }
