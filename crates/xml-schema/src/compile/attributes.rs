@@ -1,5 +1,6 @@
 //! Attributes, groups of them, and wildcards.
 
+use super::documents::no_such_value;
 use super::{Compiler, Place};
 use crate::error::{Result, undefined, wrong};
 use crate::ids::ANY_SIMPLE;
@@ -120,7 +121,7 @@ impl Compiler {
             None | Some("optional") => {}
             Some("required") => found.is_required = true,
             Some("prohibited") => found.is_prohibited = true,
-            Some(other) => return wrong(2313, super::no_such_value("use", other)),
+            Some(other) => return wrong(2313, no_such_value("use", other)),
         }
         Ok(found)
     }
@@ -186,13 +187,13 @@ impl Compiler {
             None | Some("strict") => Process::Strict,
             Some("lax") => Process::Lax,
             Some("skip") => Process::Skip,
-            Some(other) => return wrong(2313, super::no_such_value("processContents", other)),
+            Some(other) => return wrong(2313, no_such_value("processContents", other)),
         };
         self.is_lax |= process == Process::Lax;
         let namespaces = match self.plain(&doc, place.node, "namespace").as_deref() {
             None | Some("##any") => Namespaces::Any,
             Some("##other") => Namespaces::Other(target),
-            Some("") => return wrong(2313, super::no_such_value("namespace", "")),
+            Some("") => return wrong(2313, no_such_value("namespace", "")),
             Some(list) => {
                 let each = list.split_ascii_whitespace().map(|word| match word {
                     "##targetNamespace" => target.clone(),

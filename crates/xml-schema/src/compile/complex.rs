@@ -1,7 +1,8 @@
 //! Complex types.
 
 use super::attributes::Attributes;
-use super::{Compiler, Place, blocked};
+use super::documents::blocked;
+use super::{Compiler, Place};
 use crate::error::{Result, wrong};
 use crate::facets::IdKind;
 use crate::ids::{ANY_TYPE, Derivation, TypeId};

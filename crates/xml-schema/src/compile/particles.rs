@@ -1,6 +1,7 @@
 //! Content models, and the elements in them.
 
-use super::{Compiler, Place, blocked};
+use super::documents::blocked;
+use super::{Compiler, Place};
 use crate::content::too_complicated;
 use crate::error::{Result, undefined, wrong};
 use crate::ids::{ANY_TYPE, ElementId, TypeId};

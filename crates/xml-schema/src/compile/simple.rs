@@ -1,6 +1,7 @@
 //! Simple types and their facets.
 
-use super::{Compiler, Place, blocked};
+use super::documents::blocked;
+use super::{Compiler, Place};
 use crate::error::{Result, wrong};
 use crate::facets::{Facets, IdKind, Shape, SimpleType, Variety, Whitespace};
 use crate::ids::{ANY_SIMPLE, TypeId};
