@@ -2,6 +2,7 @@
 
 mod grants;
 mod masking;
+mod needs;
 mod permission;
 pub mod principals;
 mod reached;
