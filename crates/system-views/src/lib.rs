@@ -103,6 +103,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::space::VIEWS,
     statistics::switches::VIEWS,
     statistics::system::VIEWS,
+    statistics::nodes::VIEWS,
     statistics::tasks::VIEWS,
     statistics::text::VIEWS,
     statistics::usage::VIEWS,

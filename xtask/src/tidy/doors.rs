@@ -43,6 +43,8 @@ const DOORS: &[Door] = &[
             ("crates/session/src/facts.rs", PROC),
             ("crates/session/src/watchdog.rs", PROC),
             ("crates/server/src/server.rs", PROC),
+            ("crates/system-views/src/statistics/nodes.rs", PROC),
+            ("crates/system-views/src/statistics/process.rs", PROC),
             ("crates/system-views/src/statistics/system.rs", PROC),
             ("crates/topology/", "reads /sys and cgroups, behind a root path"),
             ("crates/native/src/perf.rs", "the map of frames that perf reads"),

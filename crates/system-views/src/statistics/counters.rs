@@ -257,12 +257,12 @@ fn pages_of(databases: &[Database], nodes: &[i32], node: i32) -> u64 {
 fn memory(r: &mut Readings, databases: &[Database], machine_kb: u64) {
     let nodes = snapshot::memory_nodes();
     let several = nodes.len() > 1;
-    let resident = if several { super::system::resident_by_node() } else { Vec::new() };
+    let resident = if several { super::nodes::resident_by_node() } else { Vec::new() };
     for &node in &nodes {
         let own = resident.iter().find(|(of, _)| *of == node).map_or(0, |(_, kb)| *kb as u64);
-        let total = if several { own } else { super::system::resident_kb() };
-        let target = if several { super::system::node_kb(node) as u64 } else { machine_kb };
-        let away = super::system::pages_away(databases, node);
+        let total = if several { own } else { super::process::resident_kb() };
+        let target = if several { super::nodes::node_kb(node) as u64 } else { machine_kb };
+        let away = super::nodes::pages_away(databases, node);
         r.of("SQLServer:Memory Node", &format!("{node:03}"))
             .add("Database Node Memory (KB)", PLAIN, pages_of(databases, &nodes, node) * 8)
             .add("Foreign Node Memory (KB)", PLAIN, away * 8)

@@ -1,8 +1,9 @@
-//! The machine and the process: sys.dm_os_sys_info, sys.dm_os_host_info, sys.dm_os_schedulers, nodes and memory.
+//! The machine and the process: sys.dm_os_sys_info, sys.dm_os_host_info, sys.dm_os_schedulers, and who has memory.
 //!
-//! Columns and types: SQL Server's documentation of each view. What has no meaning here is 0 or NULL. Nodes are those
-//! of the hardware (no soft-NUMA). The memory of the buffer pools is what they have room for and what holds pages.
+//! Columns and types: SQL Server's documentation of each view. What has no meaning here is 0 or NULL. The memory of the
+//! buffer pools is what they have room for and what holds pages.
 
+use super::process::Process;
 use super::snapshot::{self, Address, Scheduler, Snapshot};
 use crate::context::{Context, Database, ServerFacts, moment};
 use crate::declare::{Declared, NULL, view};
@@ -18,8 +19,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &SYS_MEMORY,
     &HOST_INFO,
     &SCHEDULERS,
-    &NODES,
-    &MEMORY_NODES,
     &CLERKS,
     &LISTENERS,
     &RING_BUFFERS,
@@ -38,59 +37,6 @@ pub struct System {
     model: (i32, &'static str),
     /// What the process may have.
     target_kb: i64,
-}
-
-/// What the system tells of this process; zeros where it does not.
-#[derive(Clone, Copy, Default)]
-struct Process {
-    kernel_ms: i64,
-    user_ms: i64,
-    resident_kb: i64,
-    virtual_kb: i64,
-    locked_kb: i64,
-}
-
-/// `utime` and `stime` are in ticks of 10 ms on every Linux.
-const TICK_MS: i64 = 10;
-
-/// Fields 14 and 15 of a `stat` file: time outside and inside the kernel; (kernel, user) in ms.
-fn times_ms(stat: &str) -> Option<(i64, i64)> {
-    // The second field, in parentheses, may have blanks.
-    let rest = stat.rsplit_once(')')?.1;
-    let mut fields = rest.split_whitespace().skip(11);
-    let user: i64 = fields.next()?.parse().ok()?;
-    let kernel: i64 = fields.next()?.parse().ok()?;
-    Some((kernel * TICK_MS, user * TICK_MS))
-}
-
-/// The same of one thread.
-pub fn thread_times_ms(thread: u64) -> Option<(i64, i64)> {
-    times_ms(&std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?)
-}
-
-impl Process {
-    fn now() -> Process {
-        let read = |name: &str| std::fs::read_to_string(name).unwrap_or_default();
-        let (kernel_ms, user_ms) = times_ms(&read("/proc/self/stat")).unwrap_or_default();
-        let status = read("/proc/self/status");
-        let kb = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let number = line.and_then(|rest| rest.split_whitespace().next());
-            number.and_then(|n| n.parse().ok()).unwrap_or(0)
-        };
-        Process {
-            kernel_ms,
-            user_ms,
-            resident_kb: kb("VmRSS:"),
-            virtual_kb: kb("VmSize:"),
-            locked_kb: kb("VmLck:"),
-        }
-    }
-}
-
-/// Memory of the process, in KiB.
-pub fn resident_kb() -> u64 {
-    Process::now().resident_kb as u64
 }
 
 fn int(n: i64) -> i32 {
@@ -346,153 +292,6 @@ view! {
     total_cpu_idle_capped_ms bigint null = 0i64;
     total_scheduler_delay_ms bigint null = (o.signal_ns / 1_000_000) as i64;
     ideal_workers_limit int null = NULL;
-}
-
-/// A node of the machine, or of soft-NUMA.
-pub struct Node {
-    id: i32,
-    /// Whose memory is its own.
-    memory_node: i32,
-    schedulers: Vec<Scheduler>,
-    tasks: i32,
-    /// What the process has of it, and locked, in KiB; the node's own memory.
-    resident_kb: i64,
-    virtual_kb: i64,
-    locked_kb: i64,
-    memory_kb: i64,
-    /// Pages that were to lie here and lie elsewhere.
-    away_kb: i64,
-}
-
-/// The nodes that schedulers are counted by.
-fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
-    nodes_of(context, &snapshot::nodes(), |scheduler| scheduler.node)
-}
-
-/// The machine's.
-fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
-    let ids: Vec<(i32, i32)> = snapshot::memory_nodes().into_iter().map(|id| (id, id)).collect();
-    let parts = snapshot::nodes();
-    nodes_of(context, &ids, |scheduler| {
-        let part = parts.iter().find(|(id, _)| *id == scheduler.node);
-        part.map_or(scheduler.node, |(_, node)| *node)
-    })
-}
-
-fn nodes_of(
-    context: &Context<'_>,
-    ids: &[(i32, i32)],
-    node_of: impl Fn(&Scheduler) -> i32,
-) -> Result<Vec<Node>, SqlError> {
-    let snapshot = Snapshot::take(context);
-    let process = Process::now();
-    let pages = (ids.len() > 1).then(resident_by_node);
-    let databases = context.server.databases();
-    let one = |(place, (id, memory_node)): (usize, &(i32, i32))| {
-        let schedulers: Vec<Scheduler> =
-            snapshot.schedulers.iter().filter(|s| node_of(s) == *id).cloned().collect();
-        let here = |t: &&snapshot::Task| schedulers.iter().any(|s| s.id == t.scheduler_id);
-        Node {
-            id: *id,
-            memory_node: *memory_node,
-            tasks: snapshot.tasks.iter().filter(here).count() as i32,
-            resident_kb: match &pages {
-                Some(pages) => pages.iter().find(|(n, _)| n == id).map_or(0, |(_, kb)| *kb),
-                None => process.resident_kb,
-            },
-            // The address space is no node's: the first one stands for it.
-            virtual_kb: if place == 0 { process.virtual_kb } else { 0 },
-            locked_kb: if place == 0 { process.locked_kb } else { 0 },
-            memory_kb: node_kb(*id),
-            away_kb: pages_away(&databases, *id) as i64 * 8,
-            schedulers,
-        }
-    };
-    Ok(ids.iter().enumerate().map(one).collect())
-}
-
-/// Memory of a node in KiB.
-pub fn node_kb(node: i32) -> i64 {
-    let known = Topology::machine().and_then(|m| m.nodes.iter().find(|n| n.id as i32 == node));
-    known.map_or(0, |n| (n.memory_bytes / 1024) as i64)
-}
-
-/// About how many pages were given to a node and lie elsewhere.
-pub fn pages_away(databases: &[Database], node: i32) -> u64 {
-    let open = databases.iter().filter_map(|d| d.open.as_ref());
-    let all = open.flat_map(|open| open.engine.pages_away());
-    all.filter(|of| i32::from(of.node) == node).map(|of| of.pages as u64).sum()
-}
-
-/// Resident KiB of the process on each node, from `/proc/self/numa_maps`.
-pub fn resident_by_node() -> Vec<(i32, i64)> {
-    let told = std::fs::read_to_string("/proc/self/numa_maps").unwrap_or_default();
-    let mut all: std::collections::BTreeMap<i32, i64> = Default::default();
-    for line in told.lines() {
-        let words = || line.split_whitespace();
-        let page_kb = words()
-            .find_map(|w| w.strip_prefix("kernelpagesize_kB="))
-            .and_then(|kb| kb.parse::<i64>().ok())
-            .unwrap_or(4);
-        for word in words() {
-            let Some((node, pages)) = word.strip_prefix('N').and_then(|w| w.split_once('=')) else {
-                continue;
-            };
-            if let (Ok(node), Ok(pages)) = (node.parse::<i32>(), pages.parse::<i64>()) {
-                *all.entry(node).or_default() += pages * page_kb;
-            }
-        }
-    }
-    all.into_iter().collect()
-}
-
-impl Node {
-    fn mask(&self, online: bool) -> i64 {
-        let cpus = self.schedulers.iter().filter(|s| !online || s.status == "VISIBLE ONLINE");
-        cpus.filter_map(|s| s.cpu).filter(|cpu| *cpu < 64).fold(0u64, |mask, cpu| mask | 1 << cpu)
-            as i64
-    }
-
-    fn online(&self) -> impl Iterator<Item = &Scheduler> {
-        self.schedulers.iter().filter(|s| s.status == "VISIBLE ONLINE")
-    }
-}
-
-view! {
-    NODES = "sys.dm_os_nodes" of Node as n, rows nodes;
-    node_id smallint = n.id as i16;
-    node_state_desc nvarchar(256) = if n.online().next().is_some() { "ONLINE" } else { "OFFLINE" };
-    memory_object_address varbinary(8) = Address::Node(n.id).value();
-    memory_clerk_address varbinary(8) = Address::Clerk(0).value();
-    io_completion_worker_address varbinary(8) null = NULL;
-    memory_node_id smallint = n.memory_node as i16;
-    cpu_affinity_mask bigint = n.mask(false);
-    online_scheduler_count smallint = n.online().count() as i16;
-    idle_scheduler_count smallint = n.online().filter(|s| s.stats.asleep).count() as i16;
-    active_worker_count int = n.tasks;
-    avg_load_balance int = n.tasks / (n.online().count() as i32).max(1);
-    timer_task_affinity_mask bigint = n.mask(true);
-    permanent_task_affinity_mask bigint = n.mask(true);
-    resource_monitor_state bit = false;
-    online_scheduler_mask bigint = n.mask(true);
-    processor_group smallint = 0i16;
-    cpu_count int = n.schedulers.iter().filter(|s| s.status != "HIDDEN ONLINE").count() as i32;
-}
-
-view! {
-    MEMORY_NODES = "sys.dm_os_memory_nodes" of Node as n, rows memory_nodes;
-    memory_node_id smallint = n.id as i16;
-    virtual_address_space_reserved_kb bigint = n.virtual_kb;
-    virtual_address_space_committed_kb bigint = n.resident_kb;
-    locked_page_allocations_kb bigint = n.locked_kb;
-    pages_kb bigint = n.resident_kb;
-    shared_memory_reserved_kb bigint = 0i64;
-    shared_memory_committed_kb bigint = 0i64;
-    cpu_affinity_mask bigint = n.mask(false);
-    online_scheduler_mask bigint = n.mask(true);
-    processor_group smallint = 0i16;
-    foreign_committed_kb bigint = n.away_kb;
-    target_kb bigint = n.memory_kb;
 }
 
 /// Who has memory.

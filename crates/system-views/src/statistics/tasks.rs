@@ -103,7 +103,7 @@ fn threads(context: &Context<'_>, _: &[Value]) -> Result<Vec<Thread>, SqlError> 
         .map(|scheduler| {
             let id = scheduler.stats.thread_id;
             let (kernel_ms, user_ms) =
-                id.and_then(super::system::thread_times_ms).unwrap_or((0, 0));
+                id.and_then(super::process::thread_times_ms).unwrap_or((0, 0));
             Thread { scheduler, started, kernel_ms, user_ms }
         })
         .collect())

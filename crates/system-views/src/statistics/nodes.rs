@@ -1,0 +1,162 @@
+//! Nodes: sys.dm_os_nodes and sys.dm_os_memory_nodes, and what of the process lies on which of them.
+//!
+//! Columns and types: SQL Server's documentation of each view. Those of the first are the ones that schedulers are counted
+//! by, those of the second the machine's.
+
+use super::process::Process;
+use super::snapshot::{self, Address, Scheduler, Snapshot};
+use crate::context::{Context, Database};
+use crate::declare::{Declared, NULL, view};
+use executor::SqlError;
+use topology::Topology;
+use types::Value;
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[&NODES, &MEMORY_NODES];
+
+/// A node of the machine, or of soft-NUMA.
+pub struct Node {
+    id: i32,
+    /// Whose memory is its own.
+    memory_node: i32,
+    schedulers: Vec<Scheduler>,
+    tasks: i32,
+    /// What the process has of it, and locked, in KiB; the node's own memory.
+    resident_kb: i64,
+    virtual_kb: i64,
+    locked_kb: i64,
+    memory_kb: i64,
+    /// Pages that were to lie here and lie elsewhere.
+    away_kb: i64,
+}
+
+/// The nodes that schedulers are counted by.
+fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
+    nodes_of(context, &snapshot::nodes(), |scheduler| scheduler.node)
+}
+
+/// The machine's.
+fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
+    let ids: Vec<(i32, i32)> = snapshot::memory_nodes().into_iter().map(|id| (id, id)).collect();
+    let parts = snapshot::nodes();
+    nodes_of(context, &ids, |scheduler| {
+        let part = parts.iter().find(|(id, _)| *id == scheduler.node);
+        part.map_or(scheduler.node, |(_, node)| *node)
+    })
+}
+
+fn nodes_of(
+    context: &Context<'_>,
+    ids: &[(i32, i32)],
+    node_of: impl Fn(&Scheduler) -> i32,
+) -> Result<Vec<Node>, SqlError> {
+    let snapshot = Snapshot::take(context);
+    let process = Process::now();
+    let pages = (ids.len() > 1).then(resident_by_node);
+    let databases = context.server.databases();
+    let one = |(place, (id, memory_node)): (usize, &(i32, i32))| {
+        let schedulers: Vec<Scheduler> =
+            snapshot.schedulers.iter().filter(|s| node_of(s) == *id).cloned().collect();
+        let here = |t: &&snapshot::Task| schedulers.iter().any(|s| s.id == t.scheduler_id);
+        Node {
+            id: *id,
+            memory_node: *memory_node,
+            tasks: snapshot.tasks.iter().filter(here).count() as i32,
+            resident_kb: match &pages {
+                Some(pages) => pages.iter().find(|(n, _)| n == id).map_or(0, |(_, kb)| *kb),
+                None => process.resident_kb,
+            },
+            // The address space is no node's: the first one stands for it.
+            virtual_kb: if place == 0 { process.virtual_kb } else { 0 },
+            locked_kb: if place == 0 { process.locked_kb } else { 0 },
+            memory_kb: node_kb(*id),
+            away_kb: pages_away(&databases, *id) as i64 * 8,
+            schedulers,
+        }
+    };
+    Ok(ids.iter().enumerate().map(one).collect())
+}
+
+/// Memory of a node in KiB.
+pub fn node_kb(node: i32) -> i64 {
+    let known = Topology::machine().and_then(|m| m.nodes.iter().find(|n| n.id as i32 == node));
+    known.map_or(0, |n| (n.memory_bytes / 1024) as i64)
+}
+
+/// About how many pages were given to a node and lie elsewhere.
+pub fn pages_away(databases: &[Database], node: i32) -> u64 {
+    let open = databases.iter().filter_map(|d| d.open.as_ref());
+    let all = open.flat_map(|open| open.engine.pages_away());
+    all.filter(|of| i32::from(of.node) == node).map(|of| of.pages as u64).sum()
+}
+
+/// Resident KiB of the process on each node, from `/proc/self/numa_maps`.
+pub fn resident_by_node() -> Vec<(i32, i64)> {
+    let told = std::fs::read_to_string("/proc/self/numa_maps").unwrap_or_default();
+    let mut all: std::collections::BTreeMap<i32, i64> = Default::default();
+    for line in told.lines() {
+        let words = || line.split_whitespace();
+        let page_kb = words()
+            .find_map(|w| w.strip_prefix("kernelpagesize_kB="))
+            .and_then(|kb| kb.parse::<i64>().ok())
+            .unwrap_or(4);
+        for word in words() {
+            let Some((node, pages)) = word.strip_prefix('N').and_then(|w| w.split_once('=')) else {
+                continue;
+            };
+            if let (Ok(node), Ok(pages)) = (node.parse::<i32>(), pages.parse::<i64>()) {
+                *all.entry(node).or_default() += pages * page_kb;
+            }
+        }
+    }
+    all.into_iter().collect()
+}
+
+impl Node {
+    fn mask(&self, online: bool) -> i64 {
+        let cpus = self.schedulers.iter().filter(|s| !online || s.status == "VISIBLE ONLINE");
+        cpus.filter_map(|s| s.cpu).filter(|cpu| *cpu < 64).fold(0u64, |mask, cpu| mask | 1 << cpu)
+            as i64
+    }
+
+    fn online(&self) -> impl Iterator<Item = &Scheduler> {
+        self.schedulers.iter().filter(|s| s.status == "VISIBLE ONLINE")
+    }
+}
+
+view! {
+    NODES = "sys.dm_os_nodes" of Node as n, rows nodes;
+    node_id smallint = n.id as i16;
+    node_state_desc nvarchar(256) = if n.online().next().is_some() { "ONLINE" } else { "OFFLINE" };
+    memory_object_address varbinary(8) = Address::Node(n.id).value();
+    memory_clerk_address varbinary(8) = Address::Clerk(0).value();
+    io_completion_worker_address varbinary(8) null = NULL;
+    memory_node_id smallint = n.memory_node as i16;
+    cpu_affinity_mask bigint = n.mask(false);
+    online_scheduler_count smallint = n.online().count() as i16;
+    idle_scheduler_count smallint = n.online().filter(|s| s.stats.asleep).count() as i16;
+    active_worker_count int = n.tasks;
+    avg_load_balance int = n.tasks / (n.online().count() as i32).max(1);
+    timer_task_affinity_mask bigint = n.mask(true);
+    permanent_task_affinity_mask bigint = n.mask(true);
+    resource_monitor_state bit = false;
+    online_scheduler_mask bigint = n.mask(true);
+    processor_group smallint = 0i16;
+    cpu_count int = n.schedulers.iter().filter(|s| s.status != "HIDDEN ONLINE").count() as i32;
+}
+
+view! {
+    MEMORY_NODES = "sys.dm_os_memory_nodes" of Node as n, rows memory_nodes;
+    memory_node_id smallint = n.id as i16;
+    virtual_address_space_reserved_kb bigint = n.virtual_kb;
+    virtual_address_space_committed_kb bigint = n.resident_kb;
+    locked_page_allocations_kb bigint = n.locked_kb;
+    pages_kb bigint = n.resident_kb;
+    shared_memory_reserved_kb bigint = 0i64;
+    shared_memory_committed_kb bigint = 0i64;
+    cpu_affinity_mask bigint = n.mask(false);
+    online_scheduler_mask bigint = n.mask(true);
+    processor_group smallint = 0i16;
+    foreign_committed_kb bigint = n.away_kb;
+    target_kb bigint = n.memory_kb;
+}
