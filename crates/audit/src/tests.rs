@@ -151,6 +151,54 @@ fn the_number_of_files_may_be_bounded() {
     assert_eq!(files(&fs, "/audits").len(), 2);
 }
 
+/// A batch that does not fit goes on where it was when there is room again.
+#[test]
+fn what_was_written_of_a_batch_is_not_written_again() {
+    let fs = sim();
+    let one = TrailOptions {
+        bytes_max: Some(2000),
+        files_max: 1,
+        delay_ms: 100,
+        on_failure: OnFailure::FailOperation,
+        ..options("/audits")
+    };
+    with_trail(&fs, one, |trail| {
+        (0..16).for_each(|i| trail.keep(record(&format!("s{i}"))).unwrap());
+        let await_well = |well: bool| {
+            while trail.is_well() != well {
+                let soon = runtime::clock::now_ns() + 10_000_000;
+                runtime::task::park(telemetry::WaitType::SleepTask, Some(soon));
+            }
+        };
+        await_well(false);
+        let full = files(&fs, "/audits").remove(0);
+        let mut all = statements(&fs, &full).0;
+        assert!(all.len() > 4 && all.len() < 16, "{all:?}");
+        fs.remove(&full).unwrap();
+        await_well(true);
+        all.extend(statements(&fs, &files(&fs, "/audits")[0]).0);
+        let expected: Vec<String> = (0..16).map(|i| format!("s{i}")).collect();
+        assert_eq!(all, expected);
+        assert_eq!(trail.status().lost, 0);
+    });
+}
+
+/// A number at its end does not end the trail.
+#[test]
+fn a_file_may_be_called_anything() {
+    let fs = sim();
+    let base = file_base("x", &GUID);
+    for name in [format!("{base}_{}_{}", u32::MAX, u64::MAX), format!("{base}_1_1")] {
+        let path = PathBuf::from("/audits").join(name + FILE_ENDING);
+        fs.open(&path, OpenOptions::create_new()).unwrap();
+    }
+    with_trail(&fs, options("/audits"), |trail| trail.keep(record("kept")).unwrap());
+    let all = files(&fs, "/audits");
+    assert_eq!(all.len(), 3);
+    let written = all.iter().filter_map(|path| Reader::open(&*fs, path, None).ok()).count();
+    assert_eq!(written, 1);
+}
+
 #[test]
 fn a_folder_that_vanishes_fails_what_must_be_kept_and_is_taken_up_again() {
     let fs = sim();

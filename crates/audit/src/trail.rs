@@ -147,17 +147,24 @@ impl Trail {
 
     /// Keeps a record. Suspends: for room in the queue, and where the delay is 0 until it is durable.
     pub fn keep(&self, record: Record) -> Result<(), Failed> {
-        let parts = record.parts();
-        let last = parts.len() - 1;
         let wait = self.options.delay_ms == 0;
-        for (i, part) in parts.into_iter().enumerate() {
+        let mut waited_for = Vec::new();
+        let mut queued = Ok(());
+        for part in record.parts() {
             let frame = format::frame(|out| part.encode(out));
-            let Some((number, waits)) = self.enqueue(frame, wait)? else { return Ok(()) };
-            if waits && i == last {
-                return self.wait_for(number);
+            match self.enqueue(frame, wait) {
+                Ok(Some((number, true))) => waited_for.push(number),
+                Ok(Some((_, false))) => {}
+                Ok(None) => break,
+                Err(failed) => {
+                    queued = Err(failed);
+                    break;
+                }
             }
         }
-        Ok(())
+        // Each of them, whatever has become of the others.
+        let kept = waited_for.into_iter().map(|number| self.wait_for(number));
+        kept.fold(queued, Result::and)
     }
 
     /// Its number, and whether its fate is to be waited for: not where the audit goes on without what it cannot write. None:

@@ -62,12 +62,12 @@ impl Trail {
             let batch: Vec<Entry> = state.queue.drain(..).collect();
             state.queue_bytes = 0;
             drop(state);
-            let written = match batch.is_empty() {
-                true => self.probe(&mut current),
+            let (done, written) = match batch.is_empty() {
+                true => (0, self.probe(&mut current)),
                 false => self.write(&mut current, &batch),
             };
             retry_at = clock::now_ns() + RETRY_NS;
-            self.settle(batch, written, &current);
+            self.settle(batch, done, written, &current);
         }
         self.end();
     }
@@ -77,7 +77,7 @@ impl Trail {
         let mut current = None;
         let made = self.roll(&mut current);
         let outcome = made.as_ref().map_err(ToString::to_string).copied();
-        self.settle(Vec::new(), made.map(|()| 0), &current);
+        self.settle(Vec::new(), 0, made, &current);
         outcome
     }
 
@@ -88,13 +88,19 @@ impl Trail {
         Some(Current { file, path, bytes: HEADER_BYTES as u64 })
     }
 
-    /// Whoever waits hears how it went. `written`: how many of the batch are durable, with the rest's error.
-    fn settle(&self, batch: Vec<Entry>, written: io::Result<usize>, current: &Option<Current>) {
+    /// Whoever waits hears how it went: so many of the batch, the first ones, are durable; the rest is if there is no error.
+    fn settle(
+        &self,
+        batch: Vec<Entry>,
+        done: usize,
+        written: io::Result<()>,
+        current: &Option<Current>,
+    ) {
         let mut state = self.state.lock();
         let last = batch.last().map(|entry| entry.number);
         let mut news = None;
         match written {
-            Ok(_) => {
+            Ok(()) => {
                 if state.status.failure.take().is_some() {
                     state.status.since_unix_ns = clock::unix_ns();
                 }
@@ -102,7 +108,7 @@ impl Trail {
             }
             Err(error) => {
                 let keeps = self.options.on_failure != OnFailure::Continue;
-                for entry in batch.into_iter().rev() {
+                for entry in batch.into_iter().skip(done).rev() {
                     if entry.is_waited_for {
                         state.refused.push(entry.number);
                         state.status.lost += 1;
@@ -147,38 +153,45 @@ impl Trail {
         waiting.iter().for_each(task::Waker::wake);
     }
 
-    /// Writes all of a batch, in as few writes as its files allow.
-    fn write(&self, current: &mut Option<Current>, batch: &[Entry]) -> io::Result<usize> {
-        let mut from = 0;
-        while from < batch.len() {
-            self.have_file(current)?;
-            let Some(file) = current.as_mut() else { return Err(io::ErrorKind::NotFound.into()) };
-            let room =
-                self.options.bytes_max.map_or(u64::MAX, |max| max.saturating_sub(file.bytes));
-            let mut bytes = Vec::new();
-            let mut to = from;
-            while to < batch.len() && (bytes.len() + batch[to].frame.len()) as u64 <= room {
-                bytes.extend_from_slice(&batch[to].frame);
-                to += 1;
+    /// Writes all of a batch, in as few writes as its files allow; how many are durable, also where the rest fails.
+    fn write(&self, current: &mut Option<Current>, batch: &[Entry]) -> (usize, io::Result<()>) {
+        let mut done = 0;
+        while done < batch.len() {
+            match self.write_some(current, &batch[done..]) {
+                Ok(more) => done += more,
+                Err(error) => return (done, Err(error)),
             }
-            if to == from {
-                if file.bytes > HEADER_BYTES as u64 {
-                    self.roll(current)?;
-                    continue;
-                }
-                // Larger than a file may be: alone in one.
-                bytes.extend_from_slice(&batch[to].frame);
-                to += 1;
-            }
-            file.file.write_all_at(file.bytes, &bytes, true, WaitType::IoCompletion)?;
-            file.bytes += bytes.len() as u64;
-            from = to;
         }
-        Ok(batch.len())
+        (done, Ok(()))
+    }
+
+    /// Writes as many as go into the file, in one write; how many. None where it is full: a new one is there then.
+    fn write_some(&self, current: &mut Option<Current>, batch: &[Entry]) -> io::Result<usize> {
+        self.have_file(current)?;
+        let Some(file) = current.as_mut() else { return Err(io::ErrorKind::NotFound.into()) };
+        let room = self.options.bytes_max.map_or(u64::MAX, |max| max.saturating_sub(file.bytes));
+        let mut bytes = Vec::new();
+        let mut some = 0;
+        while some < batch.len() && (bytes.len() + batch[some].frame.len()) as u64 <= room {
+            bytes.extend_from_slice(&batch[some].frame);
+            some += 1;
+        }
+        if some == 0 {
+            if file.bytes > HEADER_BYTES as u64 {
+                self.roll(current)?;
+                return Ok(0);
+            }
+            // Larger than a file may be: alone in one.
+            bytes.extend_from_slice(&batch[0].frame);
+            some = 1;
+        }
+        file.file.write_all_at(file.bytes, &bytes, true, WaitType::IoCompletion)?;
+        file.bytes += bytes.len() as u64;
+        Ok(some)
     }
 
     /// Whether a write would do again: zeros behind the last record are overwritten by the next.
-    fn probe(&self, current: &mut Option<Current>) -> io::Result<usize> {
+    fn probe(&self, current: &mut Option<Current>) -> io::Result<()> {
         self.have_file(current)?;
         let room = |file: &Current| {
             self.options.bytes_max.map_or(u64::MAX, |m| m.saturating_sub(file.bytes))
@@ -190,7 +203,7 @@ impl Trail {
             let zeros = [0; PROBE_BYTES];
             file.file.write_all_at(file.bytes, &zeros, true, WaitType::IoCompletion)?;
         }
-        Ok(0)
+        Ok(())
     }
 
     fn have_file(&self, current: &mut Option<Current>) -> io::Result<()> {
@@ -213,11 +226,13 @@ impl Trail {
             let text = format!("the audit has made its {} files (MAX_FILES)", options.files_max);
             return Err(io::Error::other(text));
         }
-        let number = own.iter().filter_map(|(_, path)| number_of(path)).max().map_or(0, |n| n + 1);
+        let last = own.iter().filter_map(|(_, path)| number_of(path)).max();
+        // What an operator has called a file may be any number.
+        let number = last.map_or(0, |n| n.saturating_add(1));
         let mut now = clock::unix_ns();
         if let Some((last, _)) = own.last() {
             // The clock may have been set back; names are in the order of their making all the same.
-            now = now.max(names::unix_ns_of(*last) + 100);
+            now = now.max(names::unix_ns_of(*last).saturating_add(100));
         }
         let base = names::base(&options.name, &options.guid);
         let path = options.folder.join(names::file_name(&base, number, now));

@@ -43,12 +43,18 @@ pub(super) fn holds(predicate: &AuditPredicate, record: &Record) -> bool {
 pub(crate) fn checked(predicate: &AuditPredicate) -> Result<String, SqlError> {
     check(predicate, &Record::new(b"    ", b"  "))?;
     let text = format!("({predicate})");
-    match text.chars().count() > CHARACTERS_MAX {
-        true => Err(SqlError::unsupported(
+    if text.chars().count() > CHARACTERS_MAX {
+        return Err(SqlError::unsupported(
             "CREATE SERVER AUDIT with a WHERE of more than 3,000 characters",
-        )),
-        false => Ok(text),
+        ));
     }
+    // The text has more parentheses than was written. Without its predicate the audit would take everything.
+    if read(&text).is_none() {
+        return Err(SqlError::unsupported(
+            "CREATE SERVER AUDIT with a WHERE that is nested so deep",
+        ));
+    }
+    Ok(text)
 }
 
 fn check(predicate: &AuditPredicate, sample: &Record) -> Result<(), SqlError> {
@@ -112,6 +118,8 @@ mod tests {
         );
         check("schema_name <> N'dbo'", "([schema_name]<>'dbo')", false);
         check("NOT schema_name = 'dbo'", "(NOT ([schema_name]='dbo'))", true);
+        let deep = read(&format!("{}session_id = 1", "NOT ".repeat(200))).unwrap();
+        assert!(checked(&deep).unwrap_err().text.contains("nested"));
         for wrong in ["file_name = 'x'", "session_id = 'x'", "object_name = 5", "nothing = 1"] {
             let error = checked(&read(wrong).unwrap()).unwrap_err();
             assert_eq!(error.number, 25713, "{wrong}");
