@@ -72,8 +72,9 @@ impl Table {
     /// The row has versions that may not be needed. Its transaction's snapshot is in use, or it is on top of nothing.
     pub(crate) fn queue(&self, row: &Row) {
         if !row.queued.load(Relaxed) && !row.queued.swap(true, AcqRel) {
-            self.queue.lists[slot()].lock().rows.push(Listed::of(row));
+            // First: who takes the list subtracts what is in it.
             self.queue.len.fetch_add(1, Relaxed);
+            self.queue.lists[slot()].lock().rows.push(Listed::of(row));
         }
     }
 
