@@ -125,7 +125,7 @@ impl AuditDef {
         let number = |n: u64| n.to_string();
         let mut fields = vec![
             self.name.to_string(),
-            hex(&self.guid),
+            stdx::hex(&self.guid),
             number(self.created_unix_ns),
             number(self.modified_unix_ns),
             self.principal.to_string(),
@@ -175,7 +175,7 @@ impl AuditSpecificationDef {
     fn text(&self) -> String {
         let mut fields = vec![
             self.name.to_string(),
-            hex(&self.audit),
+            stdx::hex(&self.audit),
             self.created_unix_ns.to_string(),
             self.modified_unix_ns.to_string(),
             i32::from(self.is_on).to_string(),
@@ -250,10 +250,6 @@ impl Catalog {
 /// Of ten digits, so that they are in the order of their ids.
 fn entry_name(id: i32) -> String {
     format!("{PREFIX}{id:010}")
-}
-
-fn hex(bytes: &[u8; 16]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn guid(text: &str) -> Option<[u8; 16]> {

@@ -17,8 +17,7 @@ use buffer_pool::{PAGE_BYTES, PageBuf, PageId, check_page};
 use runtime::{clock, task};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::*;
-use stdx::AlignedBuf;
-pub(crate) use stdx::hex;
+use stdx::{AlignedBuf, hex};
 use storage::{EXTENT, StoreFile, UsedExtent};
 use telemetry::WaitType;
 

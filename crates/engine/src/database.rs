@@ -384,7 +384,7 @@ impl Database {
 
     /// Whose pages these are: the same for every copy of a database.
     pub fn family(&self) -> String {
-        crate::backup::hex(&self.boot.lock().history.family)
+        stdx::hex(&self.boot.lock().history.family)
     }
 
     /// Whether log is kept until it is backed up: FULL or BULK_LOGGED, and there was a full backup.

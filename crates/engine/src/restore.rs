@@ -14,7 +14,7 @@
 //! 4. A log may tell how a later build made system trees that a database of an older one lacked; the boot record names
 //!    them from then on. Those of them that STOPAT leaves out are made when the database is opened.
 
-use crate::backup::{hex, unhex};
+use crate::backup::unhex;
 use crate::boot::{Boot, DATABASE_VERSION, newer_version};
 use crate::open::{
     cannot_open, doublewrite_of, folder_of, lock, make_data_file, open, sync_folders,
@@ -299,7 +299,9 @@ fn check_order(boot: &Boot, header: &SetHeader, end: &SetEnd) -> Result<(), Engi
             "The backup set was created by BACKUP DATABASE and cannot be used for this restore operation.",
         ));
     }
-    if header.family != hex(&boot.history.family) || header.fork != hex(&boot.history.fork) {
+    if header.family != stdx::hex(&boot.history.family)
+        || header.fork != stdx::hex(&boot.history.fork)
+    {
         return Err(EngineError::backup(
             4330,
             "This backup set cannot be applied because it is on a recovery path that is inconsistent with the \
