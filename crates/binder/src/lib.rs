@@ -95,22 +95,12 @@ pub fn bind_batch(batch: &ast::Batch, text: &str, names: &dyn Names) -> Result<P
     ProgramBinder::new(names, text, false).program(Vec::new(), &batch.statements)
 }
 
-/// Binds a batch that has parameters (sp_executesql).
-pub fn bind_parameterised(
-    parameters: &[ast::Parameter],
-    batch: &ast::Batch,
-    text: &str,
-    names: &dyn Names,
-) -> Result<Program, BindError> {
-    bind_undeclared(parameters, &[], batch, text, names)
-}
-
 /// The type of a parameter of which it is to be found out: text longer than any that can be declared, which converts
 /// implicitly to every other type.
 pub const UNDECLARED: SqlType = SqlType::VarChar(Len::N(8001));
 
-/// The same for a text that has more parameters, in the last places, which are of the type [`UNDECLARED`]. The program
-/// is to look at, not to run.
+/// Binds a batch that has parameters (sp_executesql), and more of them in the last places, which are of the type
+/// [`UNDECLARED`]. The program is to look at then, not to run.
 pub fn bind_undeclared(
     parameters: &[ast::Parameter],
     undeclared: &[String],

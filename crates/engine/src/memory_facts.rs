@@ -2,7 +2,7 @@
 //!
 //! Promise: telling changes nothing and waits for nobody. Figures are of what has been done since the database was opened.
 
-use crate::{Database, Lsn, Tree};
+use crate::{Database, Tree};
 use std::sync::atomic::Ordering::Relaxed;
 use storage::memory::{Doings, IndexCensus, QueueFigures};
 
@@ -69,10 +69,5 @@ impl Database {
             all.iter_mut().zip(&queues).for_each(|(sum, queue)| sum.add(queue));
         }
         all
-    }
-
-    /// The oldest snapshot that somebody may read by.
-    pub fn oldest_snapshot(&self) -> Lsn {
-        self.shared.snapshots.horizon()
     }
 }

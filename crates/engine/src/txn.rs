@@ -201,11 +201,6 @@ impl Txn {
         self.options
     }
 
-    /// Its owner number in `Database::locks`.
-    pub fn lock_owner(&self) -> u64 {
-        self.held.owner().0
-    }
-
     /// Begins a statement: the snapshot that READ COMMITTED reads by, taken at its first read, and the savepoint to
     /// which [`Txn::rollback_statement`] goes back. Statements nest (a procedure's inside EXEC): pairs with
     /// [`Txn::end_statement`]. Only within a transaction.

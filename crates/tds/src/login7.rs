@@ -247,11 +247,6 @@ impl Login7 {
         self.features.iter().find(|(have, _)| *have == id).map(|(_, data)| data.as_slice())
     }
 
-    /// ApplicationIntent=ReadOnly.
-    pub fn read_only_intent(&self) -> bool {
-        self.type_flags & 0x20 != 0
-    }
-
     /// Appends the message body: the client's side. Names are cut to 128 characters.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();

@@ -45,16 +45,6 @@ impl ImageWriter {
         (self.tree, self.images) = (None, 0);
     }
 
-    /// Bytes that an image takes, at most.
-    #[inline]
-    pub fn bytes_of(key: &[u8], row: Option<&Kept<'_>>) -> usize {
-        let row = row.map_or(0, |row| {
-            let (before, _, after) = row.parts();
-            before.len() + after.len()
-        });
-        HEAD_BYTES + key.len() + row
-    }
-
     /// Adds what has become of the row under `key`; none: it is gone.
     #[inline]
     pub fn add(&mut self, tree: u64, key: &[u8], row: Option<&Kept<'_>>) {

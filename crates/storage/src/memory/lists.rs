@@ -38,6 +38,7 @@ impl Unwritten {
         self.0[slot()].lock().push(row);
     }
 
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.0.iter().map(|list| list.lock().len()).sum()
     }

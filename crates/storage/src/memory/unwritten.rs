@@ -74,6 +74,7 @@ impl Table {
     }
 
     /// How many rows wait for the tree beside.
+    #[cfg(test)]
     pub fn unwritten(&self) -> usize {
         self.unwritten.len()
     }
