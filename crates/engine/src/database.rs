@@ -5,7 +5,7 @@
 
 use crate::boot::Boot;
 use crate::checkpoint::Pauses;
-use crate::memory::Reserve;
+use crate::memory::RoomAside;
 use crate::memory_quota::MemoryQuota;
 use crate::recovering::Recovering;
 use crate::status::Sessions;
@@ -97,7 +97,7 @@ pub struct Database {
     elevates_to_snapshot: AtomicBool,
     pub(crate) memory_quota: OnceLock<Arc<MemoryQuota>>,
     /// Room in the log for the trees beside memory trees.
-    pub(crate) reserve: Reserve,
+    pub(crate) room_aside: RoomAside,
     /// Where the log has rows of memory trees that nobody has used since the database was opened.
     pub(crate) unread_rows: Mutex<NumberMap<u64, Vec<Lsn>>>,
     /// Rows of memory trees are deleted, and wait for the trees beside.
@@ -148,7 +148,7 @@ impl Database {
             allow_snapshot_isolation: AtomicBool::new(boot.allow_snapshot_isolation),
             elevates_to_snapshot: AtomicBool::new(false),
             memory_quota: OnceLock::new(),
-            reserve: Reserve::default(),
+            room_aside: RoomAside::default(),
             unread_rows: Mutex::default(),
             rows_left_behind: AtomicBool::new(false),
             me: me.clone(),

@@ -22,7 +22,7 @@ mod beside;
 mod commit;
 mod redo;
 
-pub(crate) use beside::Reserve;
+pub(crate) use beside::RoomAside;
 
 use crate::memory_quota::{MemoryQuota, Weighed};
 use crate::{Database, EngineError, Isolation, Lsn, ReadOptions, RowImage, Tree, TreeId, Txn};

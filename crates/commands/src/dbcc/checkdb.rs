@@ -318,7 +318,7 @@ impl Commands<'_> {
         let mut findings = Vec::new();
         for tree in &trees {
             // Rows in memory are checked as the pages have them, once those have them all.
-            open.engine.write_memory_of(tree).map_err(failed)?;
+            open.engine.write_memory_of(tree, &mut txn).map_err(failed)?;
             findings.extend(open.engine.compare_memory(tree, &mut txn).map_err(failed)?);
         }
         let tail = open.engine.log().tail();

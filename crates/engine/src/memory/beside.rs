@@ -22,12 +22,12 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 use stdx::CachePadded;
 use storage::StorageError;
-use storage::memory::{Held, ImageWriter};
+use storage::memory::{Held, ImageWriter, Table};
 use transaction::{Bug, Settling, planted};
 
 /// Room in the log for the records of rows that go to the trees beside: set aside as their images are logged, so that a full log
 /// never keeps a checkpoint from freeing it.
-pub(crate) struct Reserve {
+pub(crate) struct RoomAside {
     slots: Box<[CachePadded<Share>]>,
 }
 
@@ -45,20 +45,25 @@ const PORTION: u64 = 64 << 10;
 /// What a row's record takes beside its key and its row: envelope, place, stamps, and a part of the pages' own records.
 const RECORD_BYTES: u64 = 96;
 
-impl Default for Reserve {
+/// What the records of so many rows take at most, of which the log has so many bytes.
+fn room_for(rows: u64, bytes: u64) -> u64 {
+    2 * bytes + RECORD_BYTES * rows
+}
+
+impl Default for RoomAside {
     fn default() -> Self {
-        Reserve { slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect() }
+        RoomAside { slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect() }
     }
 }
 
-impl Reserve {
+impl RoomAside {
     /// Images are about to be logged. Suspends where the log is full.
     #[inline]
     pub(crate) fn draw(&self, log: &Log, images: &ImageWriter) -> Result<(), EngineError> {
         if images.images() == 0 {
             return Ok(());
         }
-        let more = 2 * images.bytes().len() as u64 + RECORD_BYTES * images.images();
+        let more = room_for(images.images(), images.bytes().len() as u64);
         let share = &self.slots[slot()];
         let needed = share.needed.fetch_add(more, Relaxed) + more;
         match needed.checked_sub(share.aside.load(Relaxed)) {
@@ -89,6 +94,11 @@ impl Reserve {
         share.needed.fetch_add(bytes, Relaxed);
         share.aside.fetch_add(bytes, Relaxed);
     }
+
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.slots.iter().map(|share| share.aside.load(Relaxed)).sum()
+    }
 }
 
 impl Database {
@@ -100,27 +110,29 @@ impl Database {
         if trees.is_empty() {
             return Ok(());
         }
-        let aside = self.reserve.take();
+        let aside = self.room_aside.take();
         let from = self.nothing_unwritten_below();
         let mut written = Ok(());
+        let mut left = 0;
         for tree in &trees {
             // What fails with one tree need not fail with the next; the log keeps what is not written.
-            written = written.and(self.write_tree(tree, from));
+            written = written.and(self.write_tree(tree, from, &mut left));
         }
-        match written {
-            Ok(()) => self.shared.log.give_up_aside(aside),
-            Err(_) => self.reserve.put_back(aside),
-        }
+        // What comes into the lists meanwhile sets aside for itself.
+        let kept = left.min(aside);
+        self.room_aside.put_back(kept);
+        self.shared.log.give_up_aside(aside - kept);
         written
     }
 
-    /// The same for one tree, whose rows nobody may be changing: DBCC. Suspends.
-    pub fn write_memory_of(&self, tree: &Tree) -> Result<(), EngineError> {
-        if tree.memory().is_none_or(|memory| !memory.durable) {
-            return Ok(());
-        }
+    /// The same for one tree, whose rows nobody may be changing: `txn` keeps others away. Suspends.
+    pub fn write_memory_of(&self, tree: &Tree, txn: &mut Txn) -> Result<(), EngineError> {
+        let Some(memory) = tree.memory().filter(|memory| memory.durable) else { return Ok(()) };
         let _one = self.checkpointing.lock(telemetry::WaitType::CheckpointQueue);
-        self.write_tree(tree, self.nothing_unwritten_below())
+        let from = self.nothing_unwritten_below();
+        write_rows(tree, memory, txn, &mut 0)?;
+        memory.logged_from.fetch_max(from.0, AcqRel);
+        Ok(())
     }
 
     /// No transaction that is unfinished now, or to come, logs anything below.
@@ -128,7 +140,8 @@ impl Database {
         self.shared.xids.oldest_first_lsn(self.shared.log.tail())
     }
 
-    fn write_tree(&self, tree: &Tree, from: Lsn) -> Result<(), EngineError> {
+    /// To `left` is added what the records of rows that are not written yet will take.
+    fn write_tree(&self, tree: &Tree, from: Lsn, left: &mut u64) -> Result<(), EngineError> {
         let Some(memory) = tree.memory() else { return Ok(()) };
         let Some(db) = self.me.upgrade() else { return Ok(()) };
         let mut txn = db.begin(TxnOptions::default());
@@ -136,44 +149,15 @@ impl Database {
         // Whoever defines the table anew has it alone, and may be waiting for this checkpoint to make room in the log.
         if txn.enter(tree, TableMode::SchemaStability).is_err() {
             txn.rollback()?;
+            let table = &memory.table;
+            put_back(table, table.take_unwritten().into_iter(), left);
             return self.check();
         }
-        let written = self.write_rows(tree, memory, &mut txn);
+        let written = write_rows(tree, memory, &mut txn, left);
         txn.rollback()?;
         written?;
         memory.logged_from.fetch_max(from.0, AcqRel);
         Ok(())
-    }
-
-    fn write_rows(
-        &self,
-        tree: &Tree,
-        memory: &MemoryTree,
-        txn: &mut Txn,
-    ) -> Result<(), EngineError> {
-        let mut writing =
-            Writing { tree, memory, txn, hint: InsertHint::default(), row: RowBytes::default() };
-        let table = &memory.table;
-        let mut rows = table.take_unwritten();
-        if planted(Bug::ForgottenRow) {
-            rows.pop();
-        }
-        let mut result = Ok(());
-        while result.is_ok() && !rows.is_empty() {
-            let mut some = rows.split_off(rows.len().saturating_sub(SORTED));
-            table.sort_unwritten(&mut some);
-            let mut some = some.into_iter();
-            for held in some.by_ref() {
-                result = writing.write(held);
-                if result.is_err() {
-                    break;
-                }
-                task::maybe_yield();
-            }
-            some.for_each(|held| table.put_back_unseen(held));
-        }
-        rows.into_iter().for_each(|held| table.put_back_unseen(held));
-        result
     }
 
     /// From where on the log has what memory trees lack beside them; [`Lsn::MAX`]: there is none.
@@ -262,18 +246,61 @@ struct RowBytes {
     row: Vec<u8>,
 }
 
+/// Writes all rows of a tree that wait.
+fn write_rows(
+    tree: &Tree,
+    memory: &MemoryTree,
+    txn: &mut Txn,
+    left: &mut u64,
+) -> Result<(), EngineError> {
+    let table = &memory.table;
+    let (hint, row) = (InsertHint::default(), RowBytes::default());
+    let mut writing = Writing { tree, table, txn, hint, row, left };
+    let mut rows = table.take_unwritten();
+    if planted(Bug::ForgottenRow) {
+        rows.pop();
+    }
+    let mut result = Ok(());
+    while result.is_ok() && !rows.is_empty() {
+        let mut some = rows.split_off(rows.len().saturating_sub(SORTED));
+        table.sort_unwritten(&mut some);
+        let mut some = some.into_iter();
+        for held in some.by_ref() {
+            result = writing.write(held);
+            if result.is_err() {
+                break;
+            }
+            task::maybe_yield();
+        }
+        put_back(table, some, writing.left);
+    }
+    put_back(table, rows.into_iter(), writing.left);
+    result
+}
+
+/// Rows that were taken and that nobody has looked at.
+fn put_back(table: &Table, rows: impl Iterator<Item = Held>, left: &mut u64) {
+    for held in rows {
+        *left += room_for(1, table.bytes_of(&held) as u64);
+        table.put_back_unseen(held);
+        task::maybe_yield();
+    }
+}
+
 /// The rows of one tree, in the order of their keys.
 struct Writing<'a> {
     tree: &'a Tree,
-    memory: &'a MemoryTree,
+    table: &'a Table,
     txn: &'a mut Txn,
     hint: InsertHint,
     row: RowBytes,
+    /// What the records of rows will take that go back into the lists.
+    left: &'a mut u64,
 }
 
 impl Writing<'_> {
     fn write(&mut self, held: Held) -> Result<(), EngineError> {
-        let table = &self.memory.table;
+        let table = self.table;
         let bytes = &mut self.row;
         let xids = Xids(&self.txn.shared.xids);
         let ((is_row, run, was_there), is_unfinished) = table.newest(&held, &xids, |newest| {
@@ -288,6 +315,7 @@ impl Writing<'_> {
             (newest.row.is_some(), run, newest.is_there)
         });
         if is_unfinished {
+            *self.left += room_for(1, table.bytes_of(&held) as u64);
             table.put_back(&held);
         }
         let image = RowImage { bytes: &self.row.row, run };
@@ -304,6 +332,7 @@ impl Writing<'_> {
                 Ok(())
             }
             Err(e) => {
+                *self.left += room_for(1, table.bytes_of(&held) as u64);
                 table.put_back(&held);
                 table.written(held, was_there);
                 Err(e)

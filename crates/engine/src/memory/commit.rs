@@ -104,12 +104,12 @@ impl Txn {
             let tree = touched.tree.number();
             memory.table.log_image(change.written, own, |key, row| images.add(tree, key, row));
         }
-        self.db.reserve.draw(&self.shared.log, images)
+        self.db.room_aside.draw(&self.shared.log, images)
     }
 
     #[cold]
     fn log_images(&mut self, images: &mut ImageWriter) -> Result<(), EngineError> {
-        self.db.reserve.draw(&self.shared.log, images)?;
+        self.db.room_aside.draw(&self.shared.log, images)?;
         self.context.log_note(Kind::Rows, images.bytes(), Lease::Normal)?;
         images.clear();
         Ok(())

@@ -290,9 +290,67 @@ fn a_table_that_is_being_defined_anew_keeps_the_log_and_nobody_waits() {
     txn.commit(Durability::Full).unwrap();
     txn.begin();
     assert!(db.compare_memory(&tree, &mut txn).unwrap().is_some_and(|found| found.number == 8970));
-    db.write_memory_of(&tree).unwrap();
+    db.write_memory_of(&tree, &mut txn).unwrap();
     assert!(db.compare_memory(&tree, &mut txn).unwrap().is_none());
     txn.rollback().unwrap();
+}
+
+/// Somebody who waits for the table keeps newcomers out, but not a check that has begun: what it compares is up to date.
+#[test]
+fn a_check_writes_rows_also_where_a_definition_waits() {
+    let db = fresh();
+    let tree = memory_tree(&db, RANGE);
+    put_commit(&db, &tree, 1, b"row").unwrap();
+    let mut check = db.begin(TxnOptions::default());
+    check.lock_table(&tree, TableLock::Shared).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut definer = db.begin(TxnOptions::default());
+            definer.lock_table(&tree, TableLock::SchemaModification).unwrap();
+            definer.rollback().unwrap();
+        });
+        let mut waits = false;
+        while !waits {
+            let mut newcomer = db.begin(TxnOptions::default());
+            newcomer.wait_as(true);
+            waits = newcomer.enter(&tree, lock_manager::TableMode::SchemaStability).is_err();
+            newcomer.rollback().unwrap();
+        }
+        db.write_memory_of(&tree, &mut check).unwrap();
+        assert!(db.compare_memory(&tree, &mut check).unwrap().is_none());
+        check.rollback().unwrap();
+    });
+    assert_eq!(beside(&tree), 1);
+}
+
+/// What is set aside in the log for rows that a checkpoint could not write stays so.
+#[test]
+fn room_for_rows_that_wait_stays_aside() {
+    let db = fresh();
+    let (tree, other) = (memory_tree(&db, RANGE), memory_tree(&db, HASH));
+    let aside = || db.room_aside.bytes();
+    for n in 0..50 {
+        put_commit(&db, &tree, n, &[1; 100]).unwrap();
+        put_commit(&db, &other, n, &[1; 100]).unwrap();
+    }
+    assert!(aside() >= 50 * 2 * 300, "{}", aside());
+    let mut definer = db.begin(TxnOptions::default());
+    definer.lock_table(&tree, TableLock::SchemaModification).unwrap();
+    db.checkpoint().unwrap();
+    assert!((50 * 300..50 * 500).contains(&aside()), "{}", aside());
+    definer.rollback().unwrap();
+    db.checkpoint().unwrap();
+    assert_eq!(aside(), 0);
+    // Nor is that of a row which is written while somebody changes it once more.
+    put_commit(&db, &tree, 100, &[1; 100]).unwrap();
+    let mut txn = db.begin(TxnOptions::default());
+    assert!(txn.update(&tree, &key(100), &RowImage::new(&[2; 100])).unwrap());
+    db.checkpoint().unwrap();
+    assert!((300..600).contains(&aside()), "{}", aside());
+    txn.commit(Durability::Delayed).unwrap();
+    db.checkpoint().unwrap();
+    assert_eq!(aside(), 0);
+    assert_eq!((beside(&tree), beside(&other)), (51, 50));
 }
 
 /// A row that the pages would not take is refused as it is written, not when a checkpoint meets it.

@@ -94,6 +94,14 @@ impl Table {
         rows.sort_unstable_by(|a, b| unsafe { a.0.row().key().cmp(b.0.row().key()) });
     }
 
+    /// About how much its key and its newest state take, committed or not.
+    pub fn bytes_of(&self, held: &Held) -> usize {
+        // SAFETY: what is listed or held lives.
+        let row = unsafe { held.0.row() };
+        let guard = pin();
+        row.key().len() + row.newest(&guard).map_or(0, Version::size)
+    }
+
     /// The newest committed state of a row that was taken, to be written beside; and whether an unfinished transaction has
     /// one on top of it.
     pub fn newest<R>(
