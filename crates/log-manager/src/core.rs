@@ -117,7 +117,7 @@ pub(crate) struct Core {
     pub(crate) ring: Arc<Ring>,
     pub(crate) modes: CachePadded<Modes>,
     pub(crate) stream: Reservation,
-    /// Set aside for rollbacks, in bytes.
+    /// Set aside, in bytes: for rollbacks, and for rows in memory that checkpoints are to write.
     pub(crate) aside: CachePadded<AtomicU64>,
     pub(crate) logcache_access: CachePadded<SpinLock<()>>,
     /// The classic queue; empty, or of no account, while the switch is off.
@@ -207,8 +207,7 @@ impl Core {
         self.wait_for_room(|| self.try_lease(slot, bytes, kind), in_ring, kind)
     }
 
-    /// Sets `bytes` aside for taking a transaction back, in room that an ordinary lease might have; waits for that as a
-    /// lease does.
+    /// Sets `bytes` aside in room that an ordinary lease might have; waits for that as a lease does.
     #[cold]
     pub(crate) fn set_aside(&self, bytes: u64) -> Result<(), LogError> {
         let room = |aside: u64| {
@@ -221,7 +220,7 @@ impl Core {
         self.wait_for_room(take, || true, Lease::Normal)
     }
 
-    /// The transaction is over.
+    /// They are not needed any more.
     pub(crate) fn give_up_aside(&self, bytes: u64) {
         self.aside.fetch_sub(bytes, AcqRel);
         if self.space_wanted.load(SeqCst) {

@@ -155,8 +155,8 @@ impl Log {
         self.core.ensure_lease(bytes, kind)
     }
 
-    /// Sets so many bytes aside for taking a transaction back, until [`Log::give_up_aside`]: leases of [`Lease::Normal`]
-    /// leave them free. Suspends; errors as those of [`Log::ensure_lease`].
+    /// Sets so many bytes aside for records that must not find the log full (of taking a transaction back, say), until
+    /// [`Log::give_up_aside`]: leases of [`Lease::Normal`] leave them free. Suspends; errors as those of [`Log::ensure_lease`].
     pub fn set_aside(&self, bytes: u64) -> Result<(), LogError> {
         self.core.set_aside(bytes)
     }
