@@ -174,7 +174,9 @@ impl Catalog {
                     let to = |target| Some(if target == of(before) { of(id) } else { target });
                     self.move_properties(txn, scope, to)?;
                 }
-                if spec.has_entries() { self.filled(txn, table, id, work) } else { Ok(()) }
+                let has_entries =
+                    table.indexes.iter().any(|i| i.index_id == id && i.has_entries());
+                if has_entries { self.filled(txn, table, id, work) } else { Ok(()) }
             }
             AlterTable::DropIndex { name } => {
                 if let Some(id) = table.index_id_of(name) {
@@ -364,7 +366,8 @@ fn without_keys(table: &TableDef) -> TableDef {
 /// 3734: XML and spatial indexes need the clustered primary key.
 fn check_key_unused(table: &TableDef, name: &str, index_id: i32) -> Result<(), CatalogError> {
     let is_key = table.primary_key.as_ref().is_some_and(|key| same_name(&key.name, name));
-    if !is_key || index_id != 1 || table.indexes.iter().all(IndexDef::has_entries) {
+    let needs_key = |index: &IndexDef| index.spatial.is_some() || index.xml.is_some();
+    if !is_key || index_id != 1 || !table.indexes.iter().any(needs_key) {
         return Ok(());
     }
     Err(CatalogError::refused(

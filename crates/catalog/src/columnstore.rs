@@ -22,7 +22,8 @@ pub(crate) fn check(
     spec: &IndexSpec,
     asked: &ColumnstoreSpec,
 ) -> Result<Columnstore, CatalogError> {
-    if spec.clustered && table.has_clustered() {
+    let in_memory = spec.clustered && table.is_memory();
+    if spec.clustered && !in_memory && table.has_clustered() {
         let text = format!(
             "You cannot create more than one clustered index on table '{}'. Consider creating a new clustered index \
              using 'with (drop_existing = on)' option.",
@@ -52,7 +53,8 @@ pub(crate) fn check(
         }
         order.push(ordinal);
     }
-    Ok(Columnstore { archive: asked.archive, delay_minutes: asked.delay_minutes, order })
+    let (archive, delay_minutes) = (asked.archive, asked.delay_minutes);
+    Ok(Columnstore { archive, delay_minutes, order, in_memory })
 }
 
 /// Whether a column can be in it: 35307, 35309, 35343.
@@ -89,18 +91,19 @@ fn check_column(table: &TableDef, column: &ColumnDef, clustered: bool) -> Result
 
 /// As kept in the system table.
 pub(crate) fn pack(columnstore: &Columnstore) -> Value {
-    let mut bytes = vec![u8::from(columnstore.archive)];
+    let mut bytes = vec![u8::from(columnstore.archive) | u8::from(columnstore.in_memory) << 1];
     bytes.extend_from_slice(&columnstore.delay_minutes.to_le_bytes());
     bytes.extend(pack_ordinals(&columnstore.order));
     Value::binary(&bytes)
 }
 
 pub(crate) fn unpack(bytes: &[u8]) -> Result<Columnstore, CatalogError> {
-    let [archive, low, high, order @ ..] = bytes else {
+    let [marks, low, high, order @ ..] = bytes else {
         return Err(corrupt("a columnstore index that does not say what it is asked for"));
     };
     Ok(Columnstore {
-        archive: *archive != 0,
+        archive: *marks & 1 != 0,
+        in_memory: *marks & 2 != 0,
         delay_minutes: u16::from_le_bytes([*low, *high]),
         order: unpack_ordinals(order),
     })

@@ -461,7 +461,8 @@ pub struct IndexDef {
     pub layout: RowLayout,
 }
 
-/// What a columnstore index is asked for. It is a tree of rows like any other; a clustered one is a heap's own tree.
+/// What a columnstore index is asked for. It is a tree of rows like any other; a clustered one is a heap's own tree, and
+/// that of a memory-optimised table a definition alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columnstore {
     /// DATA_COMPRESSION = COLUMNSTORE_ARCHIVE.
@@ -470,6 +471,9 @@ pub struct Columnstore {
     pub delay_minutes: u16,
     /// ORDER: ordinals.
     pub order: Vec<usize>,
+    /// The clustered one of a memory-optimised table, whose rows lie under its keys: it has no tree of its own, and is not
+    /// [`IndexDef::clustered`].
+    pub in_memory: bool,
 }
 
 impl IndexDef {

@@ -52,7 +52,9 @@ impl Catalog {
             Some(columnstore) => Some(crate::columnstore::check(table, spec, columnstore)?),
             None => None,
         };
-        if spec.clustered
+        let alone = columnstore.as_ref().is_some_and(|c| c.in_memory);
+        let clustered = spec.clustered && !alone;
+        if clustered
             && let Some(index) = table.clustered_name()
         {
             let (table, index) = (shown(table), index.into());
@@ -65,7 +67,7 @@ impl Catalog {
             });
         }
         let columns = find_columns(&spec.columns, &table.name, &table.columns)?;
-        check_key_bytes(&columns, &table.columns, spec.clustered, &spec.name)?;
+        check_key_bytes(&columns, &table.columns, clustered, &spec.name)?;
         check_volatile(&columns, table)?;
         check_precise(&columns, &spec.name, table)?;
         let mut include: Vec<usize> = Vec::with_capacity(spec.include.len());
@@ -100,26 +102,26 @@ impl Catalog {
         let highest = table.indexes.iter().map(|i| i.index_id).filter(own).max().unwrap_or(from);
         let constraint_id = if kind == IndexKind::Index { 0 } else { self.new_object_id() };
         let index = IndexDef {
-            index_id: if spec.clustered { 1 } else { highest.max(1) + 1 },
+            index_id: if clustered { 1 } else { highest.max(1) + 1 },
             constraint_id,
             name: spec.name.clone(),
             kind,
             unique: spec.unique,
-            clustered: spec.clustered,
+            clustered,
             columns,
             include,
             columnstore,
             spatial: spec.spatial,
             xml: spec.xml,
             filter: spec.filter.clone(),
-            disabled: !spec.has_entries(),
+            disabled: alone || !spec.has_entries(),
             ignore_dup_key: spec.ignore_dup_key,
             fill_factor: spec.fill_factor,
             options: spec.options,
             buckets: spec.buckets,
             filegroup,
-            partitioned: partitioned.filter(|_| !spec.clustered),
-            tree: if spec.clustered { table.tree } else { txn.create_tree(number)? },
+            partitioned: partitioned.filter(|_| !clustered),
+            tree: if clustered { table.tree } else { txn.create_tree(number)? },
             key_layout: KeyLayout::default(),
             stored: Vec::new(),
             layout: RowLayout::default(),
@@ -130,7 +132,7 @@ impl Catalog {
         }
         self.put_index(txn, table.object_id, &index)?;
         let id = index.index_id;
-        if spec.clustered {
+        if clustered {
             self.divide_rows(txn, table, partitioned)?;
         } else {
             self.put_partitioned(txn, table.object_id, id, partitioned)?;

@@ -74,7 +74,7 @@ impl Catalog {
         if let Some(lob) = table.lob {
             keep(lob, None, true)?;
         }
-        for index in table.indexes.iter().filter(|index| !index.clustered) {
+        for index in table.indexes.iter().filter(|index| !index.clustered && index.has_entries()) {
             keep(index.tree, index.buckets, index.unique)?;
         }
         Ok(())
@@ -133,8 +133,8 @@ pub(crate) fn check_indexed(
 }
 
 fn check_index(index: &IndexSpec) -> Result<(), CatalogError> {
-    if index.columnstore.is_some() {
-        return Err(not_in_memory("feature", "columnstore indexes"));
+    if index.columnstore.is_some() && !index.clustered {
+        return Err(not_in_memory("feature", "nonclustered columnstore indexes"));
     }
     if index.filter.is_some() {
         let text = "The feature 'WHERE' is not supported with indexes on memory optimized tables.";

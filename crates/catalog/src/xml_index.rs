@@ -69,16 +69,26 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<XmlIndex> {
 }
 
 impl IndexSpec {
-    /// Will it have entries, as [`IndexDef::has_entries`] says?
+    /// Will it have entries, as [`IndexDef::has_entries`] says? A columnstore index has none in memory.
     pub fn has_entries(&self) -> bool {
         self.spatial.is_none() && self.xml.is_none()
     }
 }
 
 impl IndexDef {
-    /// Has it a tree of entries that are kept up? A spatial or XML index is a definition alone.
+    /// Has it a tree of entries that are kept up? A spatial or XML index is a definition alone, and a columnstore index
+    /// of a memory-optimised table.
     pub fn has_entries(&self) -> bool {
-        self.spatial.is_none() && self.xml.is_none()
+        self.spatial.is_none() && self.xml.is_none() && !self.is_columnstore_in_memory()
+    }
+
+    /// A clustered columnstore index, of either kind of table.
+    pub fn is_clustered_columnstore(&self) -> bool {
+        self.columnstore.as_ref().is_some_and(|c| self.clustered || c.in_memory)
+    }
+
+    pub fn is_columnstore_in_memory(&self) -> bool {
+        self.columnstore.as_ref().is_some_and(|c| c.in_memory)
     }
 
     /// Of an index that is a definition alone, whether it is disabled; false where it is none.
@@ -93,7 +103,8 @@ impl IndexDef {
 
     /// Is an index that is a definition alone disabled? None of one with entries.
     pub fn is_off(&self) -> Option<bool> {
-        self.spatial.map(|s| s.is_off).or(self.xml.map(|x| x.is_off))
+        let columnstore = self.is_columnstore_in_memory().then_some(false);
+        self.spatial.map(|s| s.is_off).or(self.xml.map(|x| x.is_off)).or(columnstore)
     }
 }
 

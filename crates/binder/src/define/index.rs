@@ -225,7 +225,7 @@ impl Binder<'_> {
                         declaration.";
             return Err(BindError::new(35310, 15, index.span.line.max(1), text));
         }
-        if parts.in_memory && index.clustered == Some(true) {
+        if parts.in_memory && index.clustered == Some(true) && !index.columnstore {
             return Err(clustered_in_memory(index.span.line.max(1)));
         }
         if index.hash && !parts.in_memory {

@@ -248,7 +248,7 @@ mod tests {
         });
         assert_eq!((times, count), (10, long.len()));
         let (times, first) = asked(|| long.clone().into_iter().next());
-        assert!(times >= 20 && first == Some("0".to_owned()), "{times}");
+        assert!(times > 10 && first == Some("0".to_owned()), "{times}");
         let (times, ()) = asked(|| drop(copy));
         assert_eq!(times, 10);
         let (times, ()) = asked(|| {

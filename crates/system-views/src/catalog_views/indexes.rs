@@ -96,7 +96,7 @@ pub fn of_table(context: &Context<'_>, table: &Arc<TableDef>) -> Vec<Index> {
             tree: index.tree.0.0 as i64,
             data_space_id: place(&index.filegroup, table.partitioned_index(index)),
             partitioned: table.partitioned_index(index),
-            rows: if index.disabled { 0 } else { rows },
+            rows: if index.disabled && !index.is_columnstore_in_memory() { 0 } else { rows },
             def: Some(index.clone()),
         });
     }
@@ -146,6 +146,10 @@ impl Index {
         self.def.as_ref()?.columnstore.as_ref()
     }
 
+    fn is_clustered_columnstore(&self) -> bool {
+        self.flag(IndexDef::is_clustered_columnstore)
+    }
+
     /// What makes it a spatial index.
     pub fn spatial(&self) -> Option<&catalog::SpatialIndex> {
         self.def.as_ref()?.spatial.as_ref()
@@ -179,7 +183,7 @@ impl Index {
     /// Ordinals of the columns that are in it and are no key: of a clustered columnstore index all.
     fn included(&self) -> Vec<usize> {
         match &self.def {
-            Some(def) if def.clustered && def.columnstore.is_some() => {
+            Some(def) if def.is_clustered_columnstore() => {
                 (0..self.table.columns.len()).collect()
             }
             Some(def) if !def.has_entries() => Vec::new(),
@@ -194,7 +198,7 @@ impl Index {
             (_, None) if self.buckets().is_some() => "nonclustered hash",
             (1, None) if !self.table.is_memory() => "clustered",
             (_, None) => "nonclustered",
-            (1, _) => "clustered columnstore",
+            (_, Some(_)) if self.is_clustered_columnstore() => "clustered columnstore",
             _ => "nonclustered columnstore",
         }];
         if self.ignores_dup_key() {
@@ -234,7 +238,7 @@ view! {
     name sysname null = i.name.as_deref();
     index_id int = i.id;
     type tinyint = match i.columnstore() {
-        Some(_) => if i.id == 1 { 5 } else { 6 },
+        Some(_) => if i.is_clustered_columnstore() { 5 } else { 6 },
         None if i.buckets().is_some() => 7,
         None if i.spatial().is_some() => 4,
         None if i.xml().is_some() => 3,
@@ -249,7 +253,7 @@ view! {
         (1, None) if i.table.is_memory() => "NONCLUSTERED",
         (1, None) => "CLUSTERED",
         (_, None) => "NONCLUSTERED",
-        (1, _) => "CLUSTERED COLUMNSTORE",
+        _ if i.is_clustered_columnstore() => "CLUSTERED COLUMNSTORE",
         _ => "NONCLUSTERED COLUMNSTORE",
     };
     is_unique bit null = i.unique;

@@ -167,6 +167,8 @@ pub fn database_property(context: &Context<'_>, args: Args<'_>) -> Value {
             shown(i64::from(database.option("parameterization") == Some("FORCED")))
         }
         "isquotedidentifiersenabled" => on("quoted_identifier"),
+        "ismemoryoptimizedelevatetosnapshotenabled" => on("memory_optimized_elevate_to_snapshot"),
+        "isxtpsupported" => shown(1),
         "isautocreatestatistics" => {
             shown(i64::from(database.statistics(StatisticsSwitch::AutoCreate)))
         }
@@ -180,7 +182,6 @@ pub fn database_property(context: &Context<'_>, args: Args<'_>) -> Value {
         | "isclosecursorsoncommitenabled"
         | "isinstandby"
         | "islocalcursorsdefault"
-        | "ismemoryoptimizedelevatetosnapshotenabled"
         | "ismergepublished"
         | "isnumericroundabortenabled"
         | "ispublished"
@@ -188,7 +189,6 @@ pub fn database_property(context: &Context<'_>, args: Args<'_>) -> Value {
         | "issubscribed"
         | "issyncwithbackup"
         | "isverifiedclone"
-        | "isxtpsupported"
         | "isdatabasesuspendedforsnapshotbackup" => shown(0),
         _ => Value::Null,
     }
@@ -234,7 +234,7 @@ pub fn server_property(context: &Context<'_>, args: Args<'_>) -> Value {
             Value::str(&format!("{}/", facts.data_dir.trim_end_matches('/')))
         }
         "hadrmanagerstatus" => shown(2),
-        "isfulltextinstalled" => shown(1),
+        "isfulltextinstalled" | "isxtpsupported" => shown(1),
         "filestreamconfiguredlevel"
         | "filestreameffectivelevel"
         | "isadvancedanalyticsinstalled"
@@ -249,7 +249,6 @@ pub fn server_property(context: &Context<'_>, args: Args<'_>) -> Value {
         | "isserversuspendedforsnapshotbackup"
         | "issingleuser"
         | "istempdbmetadatamemoryoptimized"
-        | "isxtpsupported"
         | "suspendeddatabasecount" => shown(0),
         _ => Value::Null,
     }
