@@ -14,8 +14,11 @@ pub fn may_be_null(rel: &Rel, id: ColId) -> bool {
             aggs.iter().any(|agg| agg.out == id)
                 || group.iter().any(|(to, e)| *to == id && told(e, input))
         }
+        // ROW_NUMBER and its like, and COUNT over a window, too.
+        Rel::Window { input, windows } => {
+            windows.iter().any(|window| window.out == id) || may_be_null(input, id)
+        }
         Rel::Filter { input, .. }
-        | Rel::Window { input, .. }
         | Rel::Sort { input, .. }
         | Rel::Top { input, .. }
         | Rel::Offset { input, .. }
