@@ -59,7 +59,12 @@ impl Binder<'_> {
             self.breath.steps(1 + traced.len())?;
             let column = traced.iter().find(|(c, _)| c.is_named(name));
             let Some((_, found)) = column else { continue };
-            let Some((first, _)) = found else { return Err(self.derived_column(&scope.shown)) };
+            let Some((first, _)) = found else {
+                return Err(match is_grouped(rel) {
+                    true => self.grouped(&scope.shown),
+                    false => self.derived_column(&scope.shown),
+                });
+            };
             if reading.is_some_and(|known| known != *first) {
                 return Err(self.several_tables(&scope.shown));
             }
@@ -87,14 +92,7 @@ impl Binder<'_> {
         let mut old = Vec::new();
         let placed = reading.is_some_and(|first| carry(rel, first, locator, hints, &mut old));
         if !placed {
-            return Err(self.error(
-                4403,
-                format!(
-                    "Cannot update the view or function '{}' because it contains aggregates, or a DISTINCT or GROUP BY \
-                     clause, or PIVOT or UNPIVOT operator.",
-                    scope.shown
-                ),
-            ));
+            return Err(self.grouped(&scope.shown));
         }
         Ok((old, mapped(&traced, reading)))
     }
@@ -108,6 +106,17 @@ impl Binder<'_> {
             traced.push((column, trace(rel, column.id)));
         }
         Ok(traced)
+    }
+
+    /// 4403.
+    fn grouped(&self, shown: &str) -> BindError {
+        self.error(
+            4403,
+            format!(
+                "Cannot update the view or function '{shown}' because it contains aggregates, or a DISTINCT or GROUP BY \
+                 clause, or PIVOT or UNPIVOT operator."
+            ),
+        )
     }
 
     /// 4406.
@@ -354,6 +363,20 @@ fn trace(rel: &Rel, id: ColId) -> Option<(ColId, usize)> {
             trace(left, id).or_else(|| trace(right, id))
         }
         _ => None,
+    }
+}
+
+/// Is a row of the result made of several of a table?
+fn is_grouped(rel: &Rel) -> bool {
+    match rel {
+        Rel::Aggregate { .. } | Rel::Distinct { .. } => true,
+        Rel::Project { input, .. }
+        | Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Top { input, .. }
+        | Rel::Offset { input, .. }
+        | Rel::Window { input, .. } => is_grouped(input),
+        _ => false,
     }
 }
 
