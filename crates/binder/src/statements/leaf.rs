@@ -298,6 +298,10 @@ impl ProgramBinder<'_> {
             },
             S::Print(e) => {
                 let value = b.expr(e)?;
+                if value.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. })) {
+                    let text = "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
+                    return Err(BindError::new(1046, 15, line, text));
+                }
                 // 8,000 characters, or 4,000 where they may be any.
                 let text = match value.ty {
                     SqlType::Char(_) | SqlType::VarChar(_) => SqlType::VarChar(Len::N(8000)),

@@ -384,6 +384,10 @@ impl Parser<'_> {
         }
         self.at += 1;
         let mut expr = self.any(if conditions { 0 } else { ADD })?;
+        // `(a, b) IN ...`
+        if conditions && self.at_sym(Sym::Comma) {
+            self.must_be_condition(&expr)?;
+        }
         self.expect_sym(Sym::RightParen)?;
         expr.span = self.span_from(start);
         if self.at_sym(Sym::Dot) { self.value_methods(expr, start) } else { Ok(expr) }
