@@ -205,7 +205,10 @@ impl Binder<'_> {
     /// EXEC: arguments are constants and variables.
     pub fn exec(&mut self, exec: &ast::Execute) -> Result<Exec> {
         let procedure = match &exec.procedure {
-            ast::ProcedureName::Name(name) => ProcRef::Name(ObjectName::from(name)),
+            ast::ProcedureName::Name(name) => {
+                self.of_this_server(name)?;
+                ProcRef::Name(ObjectName::from(name))
+            }
             ast::ProcedureName::Variable(v) => ProcRef::Var(self.variable(v)?),
             ast::ProcedureName::Text(text) => self.text_to_run(text)?,
         };

@@ -41,6 +41,7 @@ impl Binder<'_> {
 
     /// The table that a statement changes; 208.
     fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
+        self.of_this_server(name)?;
         let wanted = self.meant(name);
         let line = name.span.line.max(1);
         if name.schema.is_none() && self.frame.table(&name.name.value).is_some() {

@@ -280,6 +280,7 @@ impl Binder<'_> {
         alias: Option<&ast::Ident>,
         hints: &[ast::TableHint],
     ) -> Result<Source> {
+        self.of_this_server(name)?;
         let wanted = self.meant(name);
         // `inserted` and `deleted` of a trigger; the names of other such tables begin with `@`.
         if name.schema.is_none()
@@ -341,6 +342,20 @@ impl Binder<'_> {
             ),
             _ => self.no_object(name, wanted),
         }
+    }
+
+    /// 7202 for a name of another server: none is linked.
+    pub fn of_this_server(&self, name: &ast::ObjectName) -> Result<()> {
+        let Some(server) = &name.server else { return Ok(()) };
+        if self.names.is_this_server(&server.value) {
+            return Ok(());
+        }
+        let text = format!(
+            "Could not find server '{}' in sys.servers. Verify that the correct server name was specified. If necessary, \
+             execute the stored procedure sp_addlinkedserver to add the server to sys.servers.",
+            server.value
+        );
+        Err(BindError::new(7202, 11, name.span.line.max(1), text).with_state(2))
     }
 
     /// 208; of a synonym that leads nowhere 470 or 5313, in a database that is closed 942 and its like.
@@ -456,6 +471,7 @@ impl Binder<'_> {
         if let Some(source) = self.language_function(name, args, alias, columns)? {
             return Ok(source);
         }
+        self.of_this_server(name)?;
         self.touched.set(true);
         self.not_of_another("function of rows", name)?;
         let routine = self.names.function(&self.meant(name));

@@ -29,6 +29,7 @@ impl Binder<'_> {
     /// The view that a statement changes, where a trigger runs instead.
     pub fn instead_of(&mut self, target: &ast::Target, event: Event) -> Result<Option<Instead>> {
         let ast::Target::Table { name, .. } = target else { return Ok(None) };
+        self.of_this_server(name)?;
         if name.schema.is_none() && self.find_cte(&name.name.value).is_some() {
             return Ok(None);
         }

@@ -681,12 +681,15 @@ impl<'a> ProgramBinder<'a> {
         self.frame = frame;
         let span = statement.span;
         let source = || Some(Arc::new(statement.clone()));
+        // A procedure of another server is missed when it is called.
+        let is_far_call =
+            |e: &BindError| e.number == 7202 && matches!(statement.kind, S::Execute(_));
         let stmt = match result {
             Ok(_) if touched && self.database_moved && !self.eager => {
                 Stmt { line, span, kind: StmtKind::Deferred, source: source() }
             }
             Ok(kind) => Stmt { line, span, kind, source: if touched { source() } else { None } },
-            Err(e) if self.may_defer(&e, touched) => {
+            Err(e) if self.may_defer(&e, touched) || is_far_call(&e) && !self.eager => {
                 Stmt { line, span, kind: StmtKind::Deferred, source: source() }
             }
             // The rest of the batch may have more of the kind.

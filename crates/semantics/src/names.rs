@@ -94,6 +94,11 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// Is a server's name, the first of four parts, this one's?
+    fn is_this_server(&self, server: &str) -> bool {
+        let _ = server;
+        false
+    }
     /// Why a database that is there cannot be looked into: the number, severity and text of the error.
     fn why_closed(&self, database: &str) -> Option<(i32, u8, String)> {
         let _ = database;

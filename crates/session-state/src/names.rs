@@ -316,6 +316,10 @@ impl Names for SessionNames<'_> {
         self.state.database.name.clone()
     }
 
+    fn is_this_server(&self, server: &str) -> bool {
+        catalog::same_name(&self.host.borrow().server_name(), server)
+    }
+
     fn why_closed(&self, database: &str) -> Option<(i32, u8, String)> {
         let mut host = self.host.borrow_mut();
         let closed = host.why_closed(database).filter(|_| host.database(database).is_none())?;

@@ -578,6 +578,22 @@ impl<'a> Parser<'a> {
         Ok(ObjectName { server, database, schema, name, span: self.span_from(start) })
     }
 
+    /// The name of what a definition makes or changes, which is never another server's: 117.
+    fn defined_name(&mut self) -> ParseResult<ObjectName> {
+        let start = self.at;
+        let name = self.object_name()?;
+        if name.server.is_none() {
+            return Ok(name);
+        }
+        let text = self.span_from(start).text(self.text).to_string();
+        Err(self.mistake(
+            117,
+            format!(
+                "The object name '{text}' contains more than the maximum number of prefixes. The maximum is 2."
+            ),
+        ))
+    }
+
     /// `a, b, c` through `item`.
     fn comma_list<T>(
         &mut self,

@@ -678,7 +678,7 @@ pub enum DropKind {
     Database,
     Table,
     Procedure,
-    /// `DROP INDEX i ON t`: the name is `t.i` (schema = the table's name, database = its schema).
+    /// `DROP INDEX i ON t`: the name is `t.i` (schema = the table's name, database = its schema, server = its database).
     Index,
     Type,
     View,

@@ -27,7 +27,8 @@ pub enum StatisticsStatement {
         /// WITH.
         options: StatisticsOptions,
     },
-    /// DROP STATISTICS table.name, ...: each with the table as its schema and the table's schema as its database.
+    /// DROP STATISTICS table.name, ...: each with the table as its schema, the table's schema as its database and the table's
+    /// database as its server.
     Drop(Vec<ObjectName>),
 }
 

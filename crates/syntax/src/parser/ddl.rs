@@ -199,9 +199,13 @@ impl Parser<'_> {
         }
         let if_exists = self.if_exists()?;
         let names = self.comma_list(|parser| {
-            let name = parser.object_name()?;
+            // An index of the old form stands behind all three parts of its table.
+            let name = match kind {
+                DropKind::Index => parser.object_name()?,
+                _ => parser.defined_name()?,
+            };
             if kind == DropKind::Index && parser.eat_kw(Kw::On) {
-                let table = parser.object_name()?;
+                let table = parser.defined_name()?;
                 if parser.at_kw(Kw::With)
                     && parser.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen)
                 {
@@ -210,7 +214,7 @@ impl Parser<'_> {
                     parser.skip_parens()?;
                 }
                 return Ok(ObjectName {
-                    server: None,
+                    server: table.database,
                     database: table.schema,
                     schema: Some(table.name),
                     span: name.span.to(table.span),
@@ -247,7 +251,7 @@ impl Parser<'_> {
 
     fn create_table(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
-        let name = self.object_name()?;
+        let name = self.defined_name()?;
         let filetable = self.refused_table_tail()?;
         let definition = match filetable && !self.at_sym(Sym::LeftParen) {
             true => TableDefinition::default(),
@@ -565,7 +569,7 @@ impl Parser<'_> {
                     }
                 }
                 self.expect_kw(Kw::References)?;
-                let table = self.object_name()?;
+                let table = self.defined_name()?;
                 let referenced =
                     if self.at_sym(Sym::LeftParen) { self.ident_list()? } else { Vec::new() };
                 let (mut on_delete, mut on_update) = (None, None);
@@ -596,7 +600,7 @@ impl Parser<'_> {
 
     fn alter_table(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
-        let name = self.object_name()?;
+        let name = self.defined_name()?;
         let mut nocheck = false;
         let mut verify = false;
         if self.at_kw(Kw::With)

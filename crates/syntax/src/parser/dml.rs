@@ -250,7 +250,7 @@ impl Parser<'_> {
     pub(super) fn truncate(&mut self) -> ParseResult<StatementKind> {
         self.expect_kw(Kw::Truncate)?;
         self.expect_kw(Kw::Table)?;
-        let table = self.object_name()?;
+        let table = self.defined_name()?;
         self.note(MentionKind::Target, &table);
         let mut partitions = Vec::new();
         if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {

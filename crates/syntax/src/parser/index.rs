@@ -229,7 +229,7 @@ impl Parser<'_> {
         self.expect_kw(Kw::Index)?;
         let name = self.ident()?;
         self.expect_kw(Kw::On)?;
-        let table = self.object_name()?;
+        let table = self.defined_name()?;
         if columnstore {
             let index = self.columnstore(start, name, clustered == Some(true))?;
             return Ok(StatementKind::CreateIndex(Box::new(CreateIndex { table, index })));
@@ -244,7 +244,7 @@ impl Parser<'_> {
         self.at += 1;
         let index = if self.eat_kw(Kw::All) { None } else { Some(self.ident()?) };
         self.expect_kw(Kw::On)?;
-        let table = self.object_name()?;
+        let table = self.defined_name()?;
         let mut partition = None;
         let action = if self.eat_word("REBUILD") {
             partition = self.one_partition()?;

@@ -248,7 +248,7 @@ impl Parser<'_> {
             step: Step::default(),
         };
         if self.eat_kw(Kw::Into) {
-            let table = self.object_name()?;
+            let table = self.defined_name()?;
             let filegroup = if self.eat_kw(Kw::On) { Some(self.lenient_ident()?) } else { None };
             select.into = Some(SelectInto { table, filegroup });
         }

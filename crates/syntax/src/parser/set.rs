@@ -68,7 +68,7 @@ impl Parser<'_> {
             return self.isolation();
         }
         if self.eat_kw(Kw::IdentityInsert) {
-            let table = self.object_name()?;
+            let table = self.defined_name()?;
             return Ok(SetOption::IdentityInsert { table, on: self.on_off()? });
         }
         if self.eat_kw(Kw::Statistics) {

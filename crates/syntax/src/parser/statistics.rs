@@ -8,7 +8,7 @@ impl Parser<'_> {
         self.at += 1;
         let name = self.ident()?;
         self.expect_kw(Kw::On)?;
-        let table = self.object_name()?;
+        let table = self.defined_name()?;
         let columns = self.ident_list()?;
         let filtered = self.where_clause()?.is_some();
         let options = self.statistics_options(false)?;
@@ -19,7 +19,7 @@ impl Parser<'_> {
     /// `STATISTICS table [name | (names)] [WITH ...]`, likewise.
     pub(super) fn update_statistics(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
-        let table = self.object_name()?;
+        let table = self.defined_name()?;
         let names = if self.at_sym(Sym::LeftParen) {
             self.ident_list()?
         } else if self.at_name() {
