@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use catalog::{ModuleKind, ProcedureDef, TableSpec};
 use ir::*;
-use syntax::ast;
+use syntax::{LexOptions, MentionKind, ast};
 use types::SqlType;
 
 use crate::context::*;
@@ -325,13 +325,16 @@ pub(crate) fn check_function(
     }
     for p in &create.parameters {
         if p.output {
-            return Err(BindError::new(
-                102,
-                15,
-                p.name.span.line.max(1),
-                "Incorrect syntax near 'OUTPUT'.",
-            ));
+            let text = "Cannot use the OUTPUT option in a DECLARE, CREATE AGGREGATE or CREATE FUNCTION statement.";
+            return Err(BindError::new(181, 15, p.name.span.line.max(1), text));
         }
+    }
+    let of_rows = |kind| matches!(kind, MentionKind::Source | MentionKind::Target);
+    let mentions = syntax::mentions(text, &LexOptions::default());
+    let mut names_of_rows = mentions.iter().filter(|m| of_rows(m.kind)).map(|m| &m.name.name);
+    if let Some(name) = names_of_rows.find(|name| name.value.starts_with('#')) {
+        let text = "Cannot access temporary tables from within a function.";
+        return Err(BindError::new(2772, 16, name.span.line.max(1), text));
     }
     match &create.returns {
         ast::FunctionReturns::Inline(query) => b.check_inline(create, query),
