@@ -14,6 +14,7 @@ use crate::refusals::no_object;
 use catalog::{ObjectRef, TableDef};
 use executor::{EnvironmentChange, SqlError, SqlMessage};
 use ir::{Expr, SetOption};
+use session_state::IdentityInsert;
 use session_state::languages::{self, LANGUAGES};
 use std::sync::Arc;
 use types::convert::DateOrder;
@@ -207,7 +208,23 @@ impl Commands<'_> {
         Ok(())
     }
 
+    /// SET IDENTITY_INSERT, of a table of another database too: 911, 1088, 8106, 8107.
     fn set_identity_insert(&mut self, table: &ir::ObjectName, on: bool) -> Result<(), SqlError> {
+        let database = table.database.as_ref();
+        let home = match database.filter(|_| !session_state::is_temporary(&table.name)) {
+            Some(database) => self.enter_database(database)?,
+            None => None,
+        };
+        let done = self.set_identity_insert_here(table, on);
+        self.come_home(home);
+        done
+    }
+
+    fn set_identity_insert_here(
+        &mut self,
+        table: &ir::ObjectName,
+        on: bool,
+    ) -> Result<(), SqlError> {
         let found = if session_state::is_temporary(&table.name) {
             self.state.transaction.private.find(&table.name).cloned()
         } else {
@@ -232,24 +249,36 @@ impl Commands<'_> {
             ));
         }
         if !on {
-            if self.state.identity_insert == Some(found.object_id) {
+            if self.state.takes_identity(&found) {
                 self.state.identity_insert = None;
             }
             return Ok(());
         }
-        if let Some(other) = self.state.identity_insert.filter(|id| *id != found.object_id)
-            && let Some(ObjectRef::Table(other)) = self.state.database.catalog.object_by_id(other)
+        // One that has been dropped since is none.
+        let is_there = |other: &IdentityInsert| {
+            let database = &self.state.database;
+            other.database != 0
+                && (other.database != database.id
+                    || database.catalog.object_by_id(other.object).is_some())
+        };
+        if let Some(other) = self.state.identity_insert.as_ref().filter(|other| is_there(other))
+            && !self.state.takes_identity(&found)
         {
             return Err(SqlError::new(
                 8107,
                 16,
                 format!(
-                    "IDENTITY_INSERT is already ON for table '{}.{}.{}'. Cannot perform SET operation for table '{table}'.",
-                    self.state.database.name, other.schema, other.name
+                    "IDENTITY_INSERT is already ON for table '{}'. Cannot perform SET operation for table '{table}'.",
+                    other.shown
                 ),
             ));
         }
-        self.state.identity_insert = Some(found.object_id);
+        let shown = format!("{}.{}.{}", self.state.database.name, found.schema, found.name);
+        self.state.identity_insert = Some(IdentityInsert {
+            database: self.state.home_of(&found),
+            object: found.object_id,
+            shown: shown.into(),
+        });
         Ok(())
     }
 }

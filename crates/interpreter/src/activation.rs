@@ -41,7 +41,7 @@ struct Caller {
     /// Absent where the program cannot change them.
     options: Option<SetOptions>,
     /// SET IDENTITY_INSERT.
-    identity_insert: Option<i32>,
+    identity_insert: Option<session_state::IdentityInsert>,
     database: Option<Arc<OpenDatabase>>,
     /// @@ROWCOUNT and @@ERROR, of a function.
     figures: Option<(i64, i32)>,
@@ -151,7 +151,7 @@ impl Vm<'_> {
             procedure_id: std::mem::replace(&mut state.procedure_id, own_id),
             scope_identity: state.scope_identity.take(),
             acting,
-            identity_insert: state.identity_insert,
+            identity_insert: state.identity_insert.clone(),
             options: (!is_function).then(|| state.options.clone()),
             database: code.changes_database.then(|| state.database.clone()),
             figures: is_function.then_some((state.rowcount, state.error)),

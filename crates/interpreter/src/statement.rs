@@ -239,7 +239,7 @@ impl Vm<'_> {
 
     /// 544 unless IDENTITY_INSERT is ON for the table.
     fn check_identity_insert(&self, table: &catalog::TableDef) -> Result<(), SqlError> {
-        if self.state.identity_insert == Some(table.object_id) {
+        if self.state.takes_identity(table) {
             return Ok(());
         }
         Err(SqlError::new(
@@ -256,8 +256,8 @@ impl Vm<'_> {
     /// 545 where IDENTITY_INSERT is ON for the table of an INSERT that gives its identity column no value.
     #[inline]
     fn check_identity_left_out(&self, table: &catalog::TableDef) -> Result<(), SqlError> {
-        match self.state.identity_insert {
-            Some(on) if on == table.object_id => Err(SqlError::new(
+        match self.state.takes_identity(table) {
+            true => Err(SqlError::new(
                 545,
                 16,
                 format!(
@@ -266,7 +266,7 @@ impl Vm<'_> {
                     table.name
                 ),
             )),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 

@@ -66,7 +66,8 @@ pub use recovery::Recoverable;
 pub use settings::{check_settings, needs_settings};
 pub use shown::Telling;
 pub use state::{
-    Client, Firing, GlobalTable, NESTING_MAX, NamesVersion, SessionState, descriptor, too_deep,
+    Client, Firing, GlobalTable, IdentityInsert, NESTING_MAX, NamesVersion, SessionState,
+    descriptor, too_deep,
 };
 pub use statement_txn::StatementTxn;
 pub use tag::Tag;

@@ -18,6 +18,16 @@ use types::{Bytes, Value};
 /// How deep procedures may call each other.
 pub const NESTING_MAX: u32 = 32;
 
+/// A table whose identity column takes the values that INSERT gives.
+#[derive(Debug, Clone)]
+pub struct IdentityInsert {
+    /// database_id; 0 of a temporary table.
+    pub database: u16,
+    pub object: i32,
+    /// `database.schema.table`
+    pub shown: Arc<str>,
+}
+
 /// A version of everything a name can mean in a session: database, committed and own uncommitted definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamesVersion {
@@ -146,8 +156,8 @@ pub struct SessionState {
     pub prepared_xml: PreparedDocuments,
     /// Trace flags of the session alone.
     pub trace_flags: std::collections::BTreeSet<i32>,
-    /// Object id of the table under SET IDENTITY_INSERT ON.
-    pub identity_insert: Option<i32>,
+    /// The table under SET IDENTITY_INSERT ON.
+    pub identity_insert: Option<IdentityInsert>,
     /// @@NESTLEVEL.
     pub nesting: u32,
     /// Triggers running, one fired by another.
@@ -258,6 +268,18 @@ impl SessionState {
     pub fn reset(&mut self) {
         self.reset_connection(false);
         self.transaction.forget_database();
+    }
+
+    /// Is IDENTITY_INSERT on for a table of the current database, or for a temporary one?
+    #[inline]
+    pub fn takes_identity(&self, table: &catalog::TableDef) -> bool {
+        let Some(on) = &self.identity_insert else { return false };
+        on.object == table.object_id && on.database == self.home_of(table)
+    }
+
+    /// Where a table is, as [`IdentityInsert`] tells it.
+    pub fn home_of(&self, table: &catalog::TableDef) -> u16 {
+        if table.is_private() { 0 } else { self.database.id }
     }
 
     /// Makes everything as it was at the beginning, but for the database and, where it is to be kept, the transaction.

@@ -29,8 +29,27 @@ enum Reseed {
 }
 
 impl Commands<'_> {
-    /// DBCC CHECKIDENT (table [, NORESEED | RESEED [, value]]); 2501, 7997, 2560. Tells what it found at `line`, if any.
+    /// DBCC CHECKIDENT (table [, NORESEED | RESEED [, value]]), of another database's table too; 911, 2501, 7997, 2560.
+    /// Tells what it found at `line`, if any.
     pub(crate) fn check_identity(
+        &mut self,
+        args: &[Value],
+        line: Option<u32>,
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        let parts = session_state::name_parts(args.first().and_then(Value::as_str).unwrap_or(""));
+        let is_private = parts.last().is_some_and(|name| is_temporary(name));
+        let database = parts.iter().rev().nth(2).filter(|name| !name.is_empty() && !is_private);
+        let home = match database {
+            Some(database) => self.enter_database(database)?,
+            None => None,
+        };
+        let done = self.check_identity_here(args, line, guarded);
+        self.come_home(home);
+        done
+    }
+
+    fn check_identity_here(
         &mut self,
         args: &[Value],
         line: Option<u32>,
