@@ -245,6 +245,12 @@ fn has_permission(
             let mut from_last = parts.iter().rev();
             let name = from_last.next().map_or("", |name| name.as_str());
             let schema = from_last.next().map(String::as_str).filter(|schema| !schema.is_empty());
+            let elsewhere = from_last.next().filter(|database| {
+                !database.is_empty() && !catalog::same_name(database, &state.database.name)
+            });
+            if let Some(database) = elsewhere.filter(|_| is_users(schema, name)) {
+                return of_another_database(host, access, database, (schema, name), &permission);
+            }
             let found = state.find_object(schema, name);
             let is_column = text(4).is_some_and(|c| c.trim().eq_ignore_ascii_case("COLUMN"));
             match (&found, text(3).filter(|_| is_column)) {
@@ -289,6 +295,41 @@ fn has_permission(
     }
     match Permission::by_name(&permission).filter(|p| p.applies_to(class)) {
         Some(permission) => Value::Int(i32::from(access.allows(permission, target))),
+        None => Value::Null,
+    }
+}
+
+/// Neither a temporary object nor one of the system's, which are the same in every database?
+fn is_users(schema: Option<&str>, name: &str) -> bool {
+    let is_system = |schema: &str| {
+        catalog::same_name(schema, "sys") || catalog::same_name(schema, "INFORMATION_SCHEMA")
+    };
+    !name.starts_with('#') && !schema.is_some_and(is_system)
+}
+
+/// HAS_PERMS_BY_NAME of an object of another database, as the login's user there; NULL for who is nobody there.
+fn of_another_database(
+    host: &mut dyn Host,
+    access: &Access,
+    database: &str,
+    (schema, name): (Option<&str>, &str),
+    permission: &str,
+) -> Value {
+    let Some(open) = host.database(database) else { return Value::Null };
+    let directory = open.catalog.directory(None);
+    let user =
+        access.login().and_then(|login| security::user_of(access.server(), login, &directory));
+    let Some(user) = user else { return Value::Null };
+    let there = Access::new(access.server().clone(), access.login(), directory, user);
+    let Some(object) = open.catalog.object(None, schema.or(Some("dbo")), name) else {
+        return Value::Null;
+    };
+    let target = object_target(&there, &object);
+    if permission == "ANY" {
+        return Value::Int(i32::from(there.is_unlimited() || there.sees(target)));
+    }
+    match Permission::by_name(permission).filter(|p| p.applies_to(Class::Object)) {
+        Some(permission) => Value::Int(i32::from(there.allows(permission, target))),
         None => Value::Null,
     }
 }

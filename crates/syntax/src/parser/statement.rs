@@ -107,6 +107,10 @@ impl Parser<'_> {
             Kw::Alter => self.alter(),
             Kw::Drop => self.drop(),
             Kw::Use => {
+                if self.in_module() {
+                    let text = "a USE database statement is not allowed in a procedure, function or trigger.";
+                    return Err(self.mistake(154, text));
+                }
                 self.at += 1;
                 Ok(StatementKind::Use(self.ident()?))
             }
@@ -513,5 +517,17 @@ impl Parser<'_> {
         Ok(StatementKind::Commit { name, delayed_durability })
     }
 
-    // ---- Calls
+    /// Does the batch define a procedure, function or trigger, whose body the rest of it is?
+    fn in_module(&self) -> bool {
+        let kind = |i: usize| self.tokens.get(i).map(|token| token.kind);
+        let verb = match (kind(0), kind(1)) {
+            (Some(TokenKind::Key(Kw::Create)), Some(TokenKind::Key(Kw::Or))) => 3,
+            (Some(TokenKind::Key(Kw::Create | Kw::Alter)), _) => 1,
+            _ => return false,
+        };
+        matches!(
+            kind(verb),
+            Some(TokenKind::Key(Kw::Proc | Kw::Procedure | Kw::Function | Kw::Trigger))
+        )
+    }
 }

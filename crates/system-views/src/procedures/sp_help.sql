@@ -1,5 +1,10 @@
     @objname nvarchar(776) = NULL
 AS
+IF PARSENAME(@objname, 3) <> DB_NAME()
+BEGIN
+    RAISERROR(15250, -1, -1)
+    RETURN 1
+END
 IF @objname IS NULL
 BEGIN
     SELECT o.name AS Name, CAST('dbo' AS sysname) AS Owner,

@@ -1,6 +1,11 @@
     @objname nvarchar(776),
     @nomsg varchar(5) = 'msg'
 AS
+IF PARSENAME(@objname, 3) <> DB_NAME()
+BEGIN
+    RAISERROR(15250, -1, -1)
+    RETURN 1
+END
 DECLARE @id int = OBJECT_ID(@objname)
 IF @id IS NULL
 BEGIN

@@ -1,6 +1,11 @@
     @objname nvarchar(776),
     @results nvarchar(5) = 'STATS'
 AS
+IF PARSENAME(@objname, 3) <> DB_NAME()
+BEGIN
+    RAISERROR(15250, -1, -1)
+    RETURN 1
+END
 DECLARE @id int = OBJECT_ID(@objname)
 IF @id IS NULL
 BEGIN

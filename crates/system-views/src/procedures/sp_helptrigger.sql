@@ -1,6 +1,11 @@
     @tabname nvarchar(776),
     @triggertype char(6) = NULL
 AS
+IF PARSENAME(@tabname, 3) <> DB_NAME()
+BEGIN
+    RAISERROR(15250, -1, -1)
+    RETURN 1
+END
 DECLARE @id int = OBJECT_ID(@tabname)
 IF @id IS NULL
 BEGIN

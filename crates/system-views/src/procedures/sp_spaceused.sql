@@ -1,6 +1,11 @@
     @objname nvarchar(776) = NULL,
     @updateusage varchar(5) = 'false'
 AS
+IF PARSENAME(@objname, 3) <> DB_NAME()
+BEGIN
+    RAISERROR(15250, -1, -1)
+    RETURN 1
+END
 IF @objname IS NULL
 BEGIN
     SELECT CAST(DB_NAME() AS nvarchar(128)) AS database_name, CAST(LTRIM(STR(SUM(CAST(size AS bigint)) / 128.0, 15, 2)) + ' MB' AS varchar(18)) AS database_size,
