@@ -379,8 +379,10 @@ fn of_database_role(role: i32, permission: Permission) -> Option<bool> {
         database_role::DDLADMIN => matches!(
             permission,
             AlterAnyDatabaseDdlTrigger
+                | AlterAnyDataspace
                 | AlterAnySchema
                 | Checkpoint
+                | CreateSynonym
                 | CreateDefault
                 | CreateFunction
                 | CreateProcedure

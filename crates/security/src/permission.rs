@@ -174,6 +174,10 @@ permissions! {
     CreateXmlSchemaCollection = 42, "CREATE XML SCHEMA COLLECTION", "CRXS",
     CreateFulltextCatalog = 43, "CREATE FULLTEXT CATALOG", "CRFT",
     AlterAnyDatabaseAudit = 44, "ALTER ANY DATABASE AUDIT", "ALDA",
+    CreateSynonym = 45, "CREATE SYNONYM", "CRSN",
+    AlterAnySecurityPolicy = 46, "ALTER ANY SECURITY POLICY", "ALSP",
+    AlterAnyDataspace = 47, "ALTER ANY DATASPACE", "ALDS",
+    AlterAnyDatabaseScopedConfiguration = 48, "ALTER ANY DATABASE SCOPED CONFIGURATION", "ALDC",
     ConnectSql = 50, "CONNECT SQL", "COSQ",
     ControlServer = 51, "CONTROL SERVER", "CL",
     ViewServerState = 52, "VIEW SERVER STATE", "VWSS",
@@ -194,6 +198,7 @@ permissions! {
     Shutdown = 67, "SHUTDOWN", "SHDN",
     ViewAnyErrorLog = 68, "VIEW ANY ERROR LOG", "VAEL",
     AlterAnyServerAudit = 69, "ALTER ANY SERVER AUDIT", "ALAA",
+    CreateSequence = 200, "CREATE SEQUENCE", "CRSO",
 }
 
 use Permission::*;
@@ -237,12 +242,14 @@ impl Permission {
     pub fn applies_to(self, class: Class) -> bool {
         match class {
             Class::Object => ON_OBJECT.contains(&self),
-            Class::Schema => ON_OBJECT.contains(&self),
+            Class::Schema => ON_OBJECT.contains(&self) || self == CreateSequence,
             Class::Column => ON_COLUMN.contains(&self),
             Class::Type => ON_TYPE.contains(&self),
             Class::XmlSchemas => ON_XML_SCHEMAS.contains(&self),
             Class::User | Class::Login => ON_PRINCIPAL.contains(&self),
-            Class::Server => self.number() >= ConnectSql.number(),
+            Class::Server => {
+                (ConnectSql.number()..CreateSequence.number()).contains(&self.number())
+            }
             Class::Database => {
                 (ON_OBJECT.contains(&self) && self != ViewChangeTracking)
                     || (Connect.number()..ConnectSql.number()).contains(&self.number())
@@ -277,9 +284,12 @@ impl Permission {
                 | CreateFulltextCatalog
                 | CreateDefault
                 | CreateRule
+                | CreateSynonym
+                | AlterAnyDataspace
                 | Checkpoint
                 | AlterAnyDatabaseDdlTrigger,
             ) => Some(Alter),
+            (Class::Schema, CreateSequence) => Some(Alter),
             (_, _) => Some(Control),
         }
     }
@@ -300,7 +310,7 @@ impl Permission {
             Class::Schema => Some((
                 Class::Database,
                 match self {
-                    Alter => AlterAnySchema,
+                    Alter | CreateSequence => AlterAnySchema,
                     TakeOwnership => Control,
                     ViewChangeTracking => Control,
                     other => other,

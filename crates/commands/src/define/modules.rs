@@ -174,15 +174,24 @@ impl Commands<'_> {
                     ModuleKind::Trigger
                     | ModuleKind::DatabaseTrigger
                     | ModuleKind::ServerTrigger => return Ok(schema),
-                    // ALTER of the schema is asked for.
-                    ModuleKind::Sequence
-                    | ModuleKind::Synonym
-                    | ModuleKind::SecurityPolicy
-                    | ModuleKind::PartitionFunction
-                    | ModuleKind::PartitionScheme => {
+                    // Of the schema alone.
+                    ModuleKind::Sequence => {
+                        self.check_in_schema(
+                            Permission::CreateSequence,
+                            schema.as_deref().unwrap_or("dbo"),
+                        )?;
+                        return Ok(schema);
+                    }
+                    // In no schema: see `define_partitioning`.
+                    ModuleKind::PartitionFunction | ModuleKind::PartitionScheme => {
+                        return Ok(schema);
+                    }
+                    // After ALTER ANY SECURITY POLICY: see `define_policy`.
+                    ModuleKind::SecurityPolicy => {
                         self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
                         return Ok(schema);
                     }
+                    ModuleKind::Synonym => Permission::CreateSynonym,
                     ModuleKind::Rule => Permission::CreateRule,
                     ModuleKind::Default => Permission::CreateDefault,
                     ModuleKind::View => Permission::CreateView,

@@ -22,7 +22,7 @@ impl Commands<'_> {
         change: &PartitionDdl,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        self.check_database(Permission::Alter)?;
+        self.check_database(Permission::AlterAnyDataspace)?;
         let mut notices = Vec::new();
         match change {
             PartitionDdl::CreateFunction { name, ty, collation, right, values } => {

@@ -11,13 +11,13 @@ use session_state::EvictedPlans;
 use syntax::ast::{ScopedAction, ScopedValue};
 
 impl Commands<'_> {
-    /// The statement; 15247 without ALTER of the database.
+    /// The statement; 15247 without ALTER ANY DATABASE SCOPED CONFIGURATION.
     pub(crate) fn scoped_configuration(
         &mut self,
         secondary: bool,
         action: &ScopedAction,
     ) -> Result<(), SqlError> {
-        if self.check_database(Permission::Alter).is_err() {
+        if self.check_database(Permission::AlterAnyDatabaseScopedConfiguration).is_err() {
             let text = "User does not have permission to perform this action.";
             return Err(SqlError::new(15247, 16, text));
         }

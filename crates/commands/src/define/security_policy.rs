@@ -22,7 +22,7 @@ impl Commands<'_> {
         changes: &[PolicyChange],
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        self.check_database(Permission::Alter)?;
+        self.check_database(Permission::AlterAnySecurityPolicy)?;
         let name = ObjectName::from(&statement.name);
         self.local(&name)?;
         let schema = self.schema_of(&name);

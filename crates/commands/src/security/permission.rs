@@ -286,12 +286,17 @@ impl Commands<'_> {
 
     /// The right to put an object into a schema; 2760.
     pub fn check_schema(&self, schema: &str) -> Result<(), SqlError> {
+        self.check_in_schema(Permission::Alter, schema)
+    }
+
+    /// The same by another permission on the schema.
+    pub fn check_in_schema(&self, permission: Permission, schema: &str) -> Result<(), SqlError> {
         if !self.state.identity.is_limited() {
             return Ok(());
         }
         let access = self.state.identity.access();
         let found = access.database().schema(schema);
-        if found.is_some_and(|s| access.allows(Permission::Alter, Target::Schema(s.id))) {
+        if found.is_some_and(|s| access.allows(permission, Target::Schema(s.id))) {
             return Ok(());
         }
         Err(SqlError::new(

@@ -1,15 +1,17 @@
-//! sys.fn_my_permissions: what the session's principals may do with the server, the database or an object
-//! (learn.microsoft.com/sql/relational-databases/system-functions/sys-fn-my-permissions-transact-sql).
+//! sys.fn_my_permissions: what the session's principals may do with a securable; sys.fn_builtin_permissions: what there is
+//! to be granted on each class, and what implies it. Both know the classes that [`Permission`] knows
+//! (learn.microsoft.com/sql/relational-databases/system-functions/sys-fn-my-permissions-transact-sql and
+//! sys-fn-builtin-permissions-transact-sql).
 
 use crate::context::Context;
 use crate::declare::{Declared, view};
 use executor::SqlError;
-use security::{Class, Permission, SCHEMA_DBO, Target};
+use security::{Class, Permission, PrincipalKind, SCHEMA_DBO, Target};
 use session_state::name_parts;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&MY_PERMISSIONS];
+pub static VIEWS: &[&dyn Declared] = &[&MY_PERMISSIONS, &BUILTIN_PERMISSIONS];
 
 /// A securable, its column, what may be done.
 type Mine = (String, String, Permission);
@@ -55,9 +57,38 @@ fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<Mine>, SqlError> {
             let target = Target::Type { id: found.user, schema: found.schema_id };
             (name.to_owned(), Class::Type, target)
         }
+        "SCHEMA" => {
+            let name = text(0).unwrap_or("");
+            let parts = name_parts(name);
+            let found = parts.last().and_then(|name| access.database().schema(name));
+            let Some(found) = found else { return Ok(Vec::new()) };
+            (name.to_owned(), Class::Schema, Target::Schema(found.id))
+        }
+        "USER" | "ROLE" | "APPLICATION ROLE" | "LOGIN" | "SERVER ROLE" => {
+            let name = text(0).unwrap_or("");
+            let of_server = matches!(class.as_str(), "LOGIN" | "SERVER ROLE");
+            let directory = if of_server { access.server() } else { access.database() };
+            let found = directory.find(name).filter(|found| {
+                class.as_str()
+                    == match found.kind {
+                        PrincipalKind::Role if of_server => "SERVER ROLE",
+                        PrincipalKind::Role => "ROLE",
+                        PrincipalKind::Application => "APPLICATION ROLE",
+                        _ if of_server => "LOGIN",
+                        _ => "USER",
+                    }
+            });
+            let Some(found) = found else { return Ok(Vec::new()) };
+            match of_server {
+                true => (name.to_owned(), Class::Login, Target::Login(found.id)),
+                false => (name.to_owned(), Class::User, Target::Principal(found.id)),
+            }
+        }
         _ => return Ok(Vec::new()),
     };
+    let asked = text(1).map(|class| class.trim().to_uppercase());
     let all = Permission::ALL.iter().filter(|p| p.applies_to(class));
+    let all = all.filter(|p| asked.as_deref().is_none_or(|asked| is_of_kind(**p, asked)));
     let allowed = all.filter(|p| access.allows(**p, target));
     let mut rows: Vec<Mine> = allowed.map(|p| (name.clone(), String::new(), *p)).collect();
     rows.append(&mut of_columns);
@@ -70,4 +101,79 @@ view! {
     entity_name sysname = &p.0;
     subentity_name sysname = &p.1;
     permission_name nvarchar(60) = p.2.name();
+}
+
+/// The classes by the names that the function has for them, in its order.
+const CLASSES: &[(&str, Class)] = &[
+    ("DATABASE", Class::Database),
+    ("OBJECT", Class::Object),
+    ("TYPE", Class::Type),
+    ("SCHEMA", Class::Schema),
+    ("XML SCHEMA COLLECTION", Class::XmlSchemas),
+    ("USER", Class::User),
+    ("ROLE", Class::User),
+    ("APPLICATION ROLE", Class::User),
+    ("LOGIN", Class::Login),
+    ("SERVER ROLE", Class::Login),
+    ("SERVER", Class::Server),
+];
+
+/// Of principals: roles are not impersonated, and users and logins are owned by nobody.
+fn is_of_kind(permission: Permission, class: &str) -> bool {
+    match permission {
+        Permission::Impersonate => !matches!(class, "ROLE" | "APPLICATION ROLE" | "SERVER ROLE"),
+        Permission::TakeOwnership => !matches!(class, "USER" | "APPLICATION ROLE" | "LOGIN"),
+        _ => true,
+    }
+}
+
+/// A permission on a class.
+pub struct Builtin {
+    name: &'static str,
+    class: Class,
+    permission: Permission,
+}
+
+impl Builtin {
+    /// ALTER of a role is implied by another permission than ALTER of a user, of which [`Permission`] knows.
+    fn parent_covering(&self) -> Option<Permission> {
+        let (_, covering) = self.permission.parent_covering(self.class)?;
+        Some(match (self.name, covering) {
+            ("ROLE", Permission::AlterAnyUser) => Permission::AlterAnyRole,
+            ("APPLICATION ROLE", Permission::AlterAnyUser) => Permission::AlterAnyApplicationRole,
+            ("SERVER ROLE", Permission::AlterAnyLogin) => Permission::AlterAnyServerRole,
+            (_, other) => other,
+        })
+    }
+
+    fn parent_class(&self) -> Option<&'static str> {
+        let (class, _) = self.permission.parent_covering(self.class)?;
+        CLASSES.iter().find(|(_, known)| *known == class).map(|(name, _)| *name)
+    }
+}
+
+/// All of a class, or of every class where none is named.
+fn builtin(_: &Context<'_>, args: &[Value]) -> Result<Vec<Builtin>, SqlError> {
+    let wanted = args.first().and_then(Value::as_str).map(|class| class.trim().to_uppercase());
+    let wanted = wanted.filter(|class| !class.is_empty());
+    let mut rows = Vec::new();
+    for &(name, class) in CLASSES {
+        if wanted.as_deref().is_some_and(|wanted| wanted != name) {
+            continue;
+        }
+        let all = Permission::ALL.iter().filter(|p| p.applies_to(class) && is_of_kind(**p, name));
+        rows.extend(all.map(|permission| Builtin { name, class, permission: *permission }));
+    }
+    Ok(rows)
+}
+
+view! {
+    BUILTIN_PERMISSIONS = "sys.fn_builtin_permissions" of Builtin as p, rows builtin,
+        params (nvarchar(60));
+    class_desc nvarchar(60) = p.name;
+    permission_name nvarchar(60) = p.permission.name();
+    type varchar(4) = p.permission.code();
+    covering_permission_name nvarchar(60) null = p.permission.covering(p.class).map(|up| up.name());
+    parent_class_desc nvarchar(60) null = p.parent_class();
+    parent_covering_permission_name nvarchar(60) null = p.parent_covering().map(|up| up.name());
 }
