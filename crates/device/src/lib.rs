@@ -161,6 +161,17 @@ impl std::fmt::Debug for LockGuard {
     }
 }
 
+/// The file system that a path lies on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// The folder where it begins.
+    pub mount_point: PathBuf,
+    pub bytes: u64,
+    /// What is left for this user.
+    pub free_bytes: u64,
+    pub is_read_only: bool,
+}
+
 /// A tree of files. Changes of names are durable only after [`FileSystem::sync_dir`] of their folder.
 pub trait FileSystem: Send + Sync {
     fn open(&self, path: &Path, options: OpenOptions) -> io::Result<Arc<dyn File>>;
@@ -180,6 +191,11 @@ pub trait FileSystem: Send + Sync {
             }
         }
         Ok(clean)
+    }
+    /// Where a path that is there lies.
+    fn volume(&self, path: &Path) -> io::Result<Volume> {
+        let _ = path;
+        Err(io::ErrorKind::Unsupported.into())
     }
     /// Replaces `to` if it is there, atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;

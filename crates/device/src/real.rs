@@ -4,11 +4,14 @@ mod threads;
 mod uring;
 
 use crate::stats::Recorder;
-use crate::{File, FileStats, FileSystem, IoDone, LockGuard, Op, OpenOptions};
+use crate::{File, FileStats, FileSystem, IoDone, LockGuard, Op, OpenOptions, Volume};
 use runtime::{clock, task};
+use std::ffi::CString;
 use std::fs;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -304,6 +307,27 @@ impl FileSystem for RealFs {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
+    }
+
+    fn volume(&self, path: &Path) -> io::Result<Volume> {
+        let path = fs::canonicalize(path)?;
+        let device = fs::metadata(&path)?.dev();
+        let same = |path: &&Path| fs::metadata(path).is_ok_and(|found| found.dev() == device);
+        let mount_point = path.ancestors().take_while(same).last().unwrap_or(&path).to_owned();
+        let name = CString::new(path.as_os_str().as_bytes())?;
+        let mut found = MaybeUninit::<libc::statvfs>::uninit();
+        // SAFETY: a plain system call with a name that ends in zero and room for the answer.
+        if unsafe { libc::statvfs(name.as_ptr(), found.as_mut_ptr()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the call that succeeded has filled it in.
+        let found = unsafe { found.assume_init() };
+        Ok(Volume {
+            mount_point,
+            bytes: found.f_blocks * found.f_frsize,
+            free_bytes: found.f_bavail * found.f_frsize,
+            is_read_only: found.f_flag & libc::ST_RDONLY != 0,
+        })
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -19,7 +19,7 @@ mod disk;
 mod sparse;
 
 use crate::stats::Recorder;
-use crate::{File, FileStats, FileSystem, IoDone, LockGuard, Op, OpenOptions};
+use crate::{File, FileStats, FileSystem, IoDone, LockGuard, Op, OpenOptions, Volume};
 use disk::Disk;
 use parking_lot::Mutex;
 use runtime::task::{self, Poller, PollerId};
@@ -435,6 +435,15 @@ impl FileSystem for SimFs {
         let mut state = self.shared.state.lock();
         fail(state.admit(None))?;
         state.disk.remove(path)
+    }
+
+    /// A disk of a tebibyte that never fills.
+    fn volume(&self, path: &Path) -> io::Result<Volume> {
+        if !self.exists(path)? {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let (bytes, mount_point) = (1 << 40, PathBuf::from("/"));
+        Ok(Volume { mount_point, bytes, free_bytes: bytes, is_read_only: false })
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -45,6 +45,16 @@ impl Server for InstanceFacts<'_> {
         self.0.path_facts(path)
     }
 
+    fn volume(&self, path: &str) -> Option<system_views::VolumeFacts> {
+        let found = self.0.config.fs.volume(std::path::Path::new(path)).ok()?;
+        Some(system_views::VolumeFacts {
+            mount_point: found.mount_point.display().to_string(),
+            bytes: found.bytes,
+            free_bytes: found.free_bytes,
+            is_read_only: found.is_read_only,
+        })
+    }
+
     fn plans(&self) -> Vec<Arc<interpreter::CachedPlan>> {
         self.0.plans.plans()
     }

@@ -36,6 +36,8 @@ pub trait Server {
     fn audits(&self) -> crate::facts::AuditFacts;
     /// What is at a path; nothing where that cannot be known.
     fn path_facts(&self, path: &str) -> session_state::PathFacts;
+    /// The volume that a path lies on; none where nobody can tell.
+    fn volume(&self, path: &str) -> Option<crate::facts::VolumeFacts>;
     /// A configuration option by its name: as configured, and in use.
     fn setting(&self, name: &str) -> Option<(i64, i64)>;
 }

@@ -5,6 +5,19 @@ use session_state::{Input, Published};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// Where a file lies: as the operating system tells it.
+#[derive(Clone, Debug)]
+pub struct VolumeFacts {
+    /// The folder where the volume begins.
+    pub mount_point: String,
+    /// Its size.
+    pub bytes: u64,
+    /// What is left for the server.
+    pub free_bytes: u64,
+    /// Nothing can be written to it.
+    pub is_read_only: bool,
+}
+
 /// A session: a user's, or one of the server's own tasks.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFacts {

@@ -38,7 +38,7 @@ pub use context::{
 };
 pub use facts::{
     AuditFacts, ConnectionFacts, GovernorFacts, GroupFigures, ListenerFacts, NonYielding,
-    QuotaFigures, SessionFacts, Traffic,
+    QuotaFigures, SessionFacts, Traffic, VolumeFacts,
 };
 
 pub use statistics::switches::SwitchFacts;

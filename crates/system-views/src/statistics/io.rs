@@ -1,14 +1,15 @@
 //! Files: what was read and written, how long it took, what is on its way.
 //!
-//! Columns and types: SQL Server's documentation of sys.dm_io_virtual_file_stats, sys.dm_io_pending_io_requests and
-//! sys.dm_db_file_space_usage;
+//! Columns and types: SQL Server's documentation of sys.dm_io_virtual_file_stats, sys.dm_io_pending_io_requests,
+//! sys.dm_os_volume_stats and sys.dm_db_file_space_usage;
 //! each queued stall stands behind its stall (reference/dmv.md). Figures begin when a database is opened; DBCC SQLPERF
 //! does not clear them, as in SQL Server. A write is counted when it is over, a sync never.
 
 use super::snapshot::{Address, Scheduler, Snapshot, io_number};
-use crate::catalog_views::databases::files_of;
+use crate::catalog_views::databases::{self, files_of};
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
+use crate::facts::VolumeFacts;
 use engine::{FileFigures, FileSpace, IoOp, PendingIo};
 use executor::SqlError;
 use runtime::clock;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&FILES, &PENDING, &SPACE];
+pub static VIEWS: &[&dyn Declared] = &[&FILES, &PENDING, &SPACE, &VOLUMES];
 
 /// A file of a database.
 pub struct File {
@@ -64,6 +65,45 @@ view! {
     io_stall bigint = ms(f.figures.stats.read_ns + f.figures.stats.write_ns);
     size_on_disk_bytes bigint = f.figures.size_bytes as i64;
     file_handle varbinary(8) = Address::File(f.database, f.figures.file_id).value();
+}
+
+/// A file, and where it lies.
+pub struct Place {
+    file: databases::File,
+    volume: VolumeFacts,
+}
+
+fn volumes(context: &Context<'_>, args: &[Value]) -> Result<Vec<Place>, SqlError> {
+    let wanted = |i: usize| args.get(i).and_then(Value::as_i64);
+    let (Some(database), Some(file)) = (wanted(0), wanted(1)) else { return Ok(Vec::new()) };
+    let asked = |f: &databases::File| {
+        i64::from(f.database_id) == database && i64::from(f.id) == file && !f.is_container
+    };
+    let all = databases::all_files(context, &[])?.into_iter().filter(asked);
+    Ok(all
+        .filter_map(|file| {
+            let volume = context.server.volume(&file.path)?;
+            Some(Place { file, volume })
+        })
+        .collect())
+}
+
+view! {
+    VOLUMES = "sys.dm_os_volume_stats" of Place as p, rows volumes, params (int, int);
+    database_id int = p.file.database_id;
+    file_id int = p.file.id;
+    volume_mount_point nvarchar(512) null = &p.volume.mount_point;
+    volume_id nvarchar(512) null = "";
+    logical_volume_name nvarchar(512) null = "";
+    file_system_type nvarchar(512) null = "";
+    total_bytes bigint = p.volume.bytes as i64;
+    available_bytes bigint = p.volume.free_bytes as i64;
+    supports_compression tinyint null = 0u8;
+    supports_alternate_streams tinyint null = 0u8;
+    supports_sparse_files tinyint null = 1u8;
+    is_read_only tinyint null = u8::from(p.volume.is_read_only);
+    is_compressed tinyint null = 0u8;
+    incurs_seek_penalty tinyint null = NULL;
 }
 
 /// An operation on its way.
