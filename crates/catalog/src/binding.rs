@@ -62,7 +62,7 @@ impl ColumnDef {
 impl Catalog {
     /// A rule, default or alias type by its id, as a transaction sees it.
     pub fn bindable_by_id(&self, scope: Option<&DdlScope>, id: i32) -> Option<Arc<ProcedureDef>> {
-        match self.object_by_id_in(scope, id)? {
+        match self.object_in(scope, id)? {
             ObjectRef::Procedure(module) => Some(module),
             ObjectRef::Table(_) => None,
         }

@@ -258,16 +258,11 @@ impl Catalog {
 
     /// An object by its id, as a transaction sees it.
     pub fn object_in(&self, scope: Option<&DdlScope>, object_id: i32) -> Option<ObjectRef> {
-        for change in scope.iter().flat_map(|scope| scope.changes.iter().rev()) {
-            match change {
-                Change::Put(entry) if entry.object.object_id() == object_id => {
-                    return Some(entry.object.clone());
-                }
-                Change::Drop { object_id: gone, .. } if *gone == object_id => return None,
-                _ => {}
-            }
+        match scope.map_or(Local::Unknown, |scope| scope.find_object(object_id)) {
+            Local::Defined(entry) => Some(entry.object.clone()),
+            Local::Dropped => None,
+            Local::Unknown => self.object_by_id(object_id),
         }
-        self.object_by_id(object_id)
     }
 
     /// All committed objects, by id (sys.objects, sys.tables).

@@ -192,22 +192,7 @@ impl Catalog {
         scope: Option<&DdlScope>,
         object_id: i32,
     ) -> Option<std::sync::Arc<TableDef>> {
-        self.object_by_id_in(scope, object_id)?.rows().cloned()
-    }
-
-    /// The same for an object of any kind.
-    pub fn object_by_id_in(&self, scope: Option<&DdlScope>, object_id: i32) -> Option<ObjectRef> {
-        use crate::scope::Change;
-        for change in scope.iter().flat_map(|s| s.changes.iter().rev()) {
-            match change {
-                Change::Put(entry) if entry.object.object_id() == object_id => {
-                    return Some(entry.object.clone());
-                }
-                Change::Drop { object_id: id, .. } if *id == object_id => return None,
-                _ => {}
-            }
-        }
-        self.object_by_id(object_id)
+        self.object_in(scope, object_id)?.rows().cloned()
     }
 
     pub(crate) fn put_check(

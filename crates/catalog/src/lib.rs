@@ -12,6 +12,7 @@ mod alter;
 mod audits;
 mod binding;
 mod catalog;
+mod changes;
 mod columnstore;
 mod configuration;
 mod constraint;

@@ -3,7 +3,8 @@
 //! A list of changes in the order in which they were made; the last one about a name holds. The
 //! system tables hold the same under the transaction, so rolling back is forgetting.
 
-use crate::def::{ObjectRef, fold, same_name};
+use crate::changes::Changes;
+use crate::def::{ObjectRef, fold};
 use security::Directory;
 use std::sync::Arc;
 
@@ -39,10 +40,10 @@ pub(crate) enum Change {
 /// Uncommitted definitions of one transaction, held beside its `Txn`. Empty for most.
 #[derive(Debug, Default)]
 pub struct DdlScope {
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Changes,
 }
 
-/// What a scope says of a name.
+/// What a scope says of a name, or of an object.
 pub(crate) enum Local<'a> {
     /// Nothing: ask the cache.
     Unknown,
@@ -82,32 +83,21 @@ impl DdlScope {
         })
     }
 
-    /// Compares without writing keys anew: a transaction may hold thousands of changes, and every statement looks.
+    /// What it says of a name, by its [`name_key`].
     pub(crate) fn find(&self, key: &str) -> Local<'_> {
-        let (schema, name) = key.split_once('\0').unwrap_or(("", key));
-        for change in self.changes.iter().rev() {
-            match change {
-                Change::Put(entry) if has_name(&entry.object, schema, name) => {
-                    return Local::Defined(entry);
-                }
-                Change::Drop { schema: its, name: gone, .. }
-                | Change::Rename { schema: its, name: gone, .. }
-                    if same_name(gone, name) && same_name(its, schema) =>
-                {
-                    return Local::Dropped;
-                }
-                _ => {}
-            }
+        match self.changes.of_name(key) {
+            None => Local::Unknown,
+            Some(Change::Put(entry)) => Local::Defined(entry),
+            Some(_) => Local::Dropped,
         }
-        Local::Unknown
     }
-}
 
-fn has_name(object: &ObjectRef, schema: &str, name: &str) -> bool {
-    match object {
-        ObjectRef::Table(t) => same_name(&t.name, name) && same_name(&t.schema, schema),
-        ObjectRef::Procedure(p) => {
-            same_name(&p.kind.key(&p.name), name) && same_name(&p.schema, schema)
+    /// The same of an object.
+    pub(crate) fn find_object(&self, object_id: i32) -> Local<'_> {
+        match self.changes.of_object(object_id) {
+            None => Local::Unknown,
+            Some(Change::Put(entry)) => Local::Defined(entry),
+            Some(_) => Local::Dropped,
         }
     }
 }

@@ -151,8 +151,7 @@ impl Catalog {
     ) -> Result<(), CatalogError> {
         for column in columns {
             let SqlType::TypedXml { schema, .. } = column.ty else { continue };
-            let found =
-                xml_schema::owner_of(schema).and_then(|id| self.object_by_id_in(Some(scope), id));
+            let found = xml_schema::owner_of(schema).and_then(|id| self.object_in(Some(scope), id));
             let module = match found {
                 Some(ObjectRef::Procedure(module)) if module.kind == KIND => module,
                 _ => {

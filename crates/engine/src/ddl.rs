@@ -59,19 +59,19 @@ impl Txn {
         Ok(())
     }
 
-    /// At commit the tree, whose Sch-M lock must be held, gets the shape `shape`; handles for another one are refused
-    /// from then on. This transaction may use handles for the new one at once. Undone by a rollback to a savepoint that
+    /// At commit the tree, whose Sch-M lock must be held, gets the shape `shape`, which is higher than any that it was
+    /// given before; handles for another one are refused from then on. This transaction may use handles for the new one at once. Undone by a rollback to a savepoint that
     /// was made before the newest log record: call it after the change of the catalog that it stands for.
     pub fn reshape(&mut self, tree: &Tree, shape: u64) {
         debug_assert!(self.state == State::Active);
-        self.reshapes.retain(|r| r.tree.id() != tree.id() || r.shape != shape);
-        self.reshapes.push(Reshape { tree: tree.clone(), shape, at: self.context.last() });
+        let reshape = Reshape { tree: tree.clone(), at: self.context.last() };
+        self.reshapes.insert((tree.id(), shape), reshape);
     }
 
     /// Whether the tree is to have the handle's shape.
     #[cold]
     pub(crate) fn reshapes(&self, tree: &Tree) -> bool {
-        self.reshapes.iter().any(|r| r.tree.id() == tree.id() && r.shape == tree.shape)
+        self.reshapes.contains_key(&(tree.id(), tree.shape))
             && tree.inner.shape.load(std::sync::atomic::Ordering::Acquire) != crate::tree::GONE
     }
 

@@ -223,7 +223,6 @@ impl Tree {
 /// A tree that gets another shape when its transaction commits.
 pub(crate) struct Reshape {
     pub(crate) tree: Tree,
-    pub(crate) shape: u64,
     /// The transaction's newest record then.
     pub(crate) at: Lsn,
 }

@@ -17,9 +17,10 @@ use crate::memory::MemoryPart;
 use crate::status::Status;
 use crate::tracking::Tracked;
 use crate::tree::{PendingDrop, Reshape};
-use crate::{Database, Durability, EngineError, Isolation, Lsn, TxnOptions};
+use crate::{Database, Durability, EngineError, Isolation, Lsn, TreeId, TxnOptions};
 use lock_manager::{Held, Owner};
 use log_manager::{Appended, Lease};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use storage::memory::ImageWriter;
@@ -73,8 +74,8 @@ pub struct Txn {
     pub(crate) must_harden: Lsn,
     /// Trees to drop at commit, and the record that says so.
     pub(crate) drops: Vec<(crate::Tree, Lsn)>,
-    /// Trees that get another shape at commit.
-    pub(crate) reshapes: Vec<Reshape>,
+    /// Trees that get another shape at commit, in the order of their shapes: the last one of a tree holds.
+    pub(crate) reshapes: BTreeMap<(TreeId, u64), Reshape>,
     /// Trees in which it may have locked gaps.
     pub(crate) guards: Vec<crate::Tree>,
     /// NOWAIT, for the read in progress.
@@ -102,7 +103,7 @@ impl Txn {
         let status = db.sessions.register(owner);
         let mut txn = Txn {
             guards: Vec::new(),
-            reshapes: Vec::new(),
+            reshapes: BTreeMap::new(),
             no_wait: false,
             is_reader: false,
             tracked: None,
@@ -271,7 +272,7 @@ impl Txn {
                 &crate::tree::CountedTrees(&self.db),
             );
             self.drops.retain(|(_, lsn)| *lsn <= to.last);
-            self.reshapes.retain(|r| r.at <= to.last);
+            self.reshapes.retain(|_, r| r.at <= to.last);
             undone.map_err(|e| self.doom(e.into()))?;
         }
         Ok(())
@@ -348,10 +349,10 @@ impl Txn {
             drops.iter().filter_map(|(tree, _)| tree.memory()).for_each(|memory| memory.retire());
         }
         self.db.dropped(drops.iter().map(|(t, _)| t.id()), at.start);
-        for reshape in self.reshapes.drain(..) {
+        for ((_, wanted), reshape) in std::mem::take(&mut self.reshapes) {
             // Its Sch-M lock is still ours. A tree that was dropped as well stays gone.
             let _ = reshape.tree.inner.shape.fetch_update(AcqRel, Acquire, |shape| {
-                (shape != crate::tree::GONE).then_some(reshape.shape)
+                (shape != crate::tree::GONE).then_some(wanted)
             });
         }
         let forgotten = self.context.forget_versions(at.start);

@@ -190,7 +190,7 @@ impl<'c> Names<'c> {
     /// A module of a kind that is not among the objects of schemas.
     fn module(&self, id: i32, kind: ModuleKind) -> Option<Arc<ProcedureDef>> {
         let catalog = &self.context.database.catalog;
-        match catalog.object_by_id_in(self.context.scope(), id)? {
+        match catalog.object_in(self.context.scope(), id)? {
             ObjectRef::Procedure(module) if module.kind == kind => Some(module),
             _ => None,
         }
