@@ -23,8 +23,8 @@ impl AggScope<'_> {
     pub fn rewrite(&self, e: &mut Expr, clause: Clause, line: u32) -> Result<()> {
         // Most differ in their first node.
         runtime::task::stepped_by(self.group.len() as u32 / 8);
-        if let Some((id, g)) = self.group.iter().find(|(_, g)| g == e) {
-            *e = Expr::col(*id, g.ty, g.nullable || self.nullable);
+        if let Some((id, g)) = self.group.iter().find(|(_, g)| is_same(g, e)) {
+            *e = Expr::col(*id, e.ty, g.nullable || self.nullable);
             return Ok(());
         }
         if let ExprKind::Col(id) = e.kind
@@ -82,6 +82,11 @@ impl AggScope<'_> {
             ),
         }
     }
+}
+
+/// Whether an expression is the grouped one. Beside a decimal a numeric has its name, and is the same all the same.
+fn is_same(group: &Expr, e: &Expr) -> bool {
+    group.ty.has_values_of(e.ty) && group.nullable == e.nullable && group.kind == e.kind
 }
 
 /// Grouping sets that one GROUP BY may have (10703), and expressions in it beside them (10706).
