@@ -703,15 +703,20 @@ fn place_of(code: &Code, param: &RpcParam, i: usize) -> Option<usize> {
     }
 }
 
-/// The client's type of an output parameter where it is another number than the procedure's: SQL Server gives back what
-/// the client declared, and some clients (go-mssqldb) read nothing else into their variable.
+/// The client's type of an output parameter where it is another number, text or string of bytes than the procedure's: SQL
+/// Server gives back what the client declared, as long as that is, and some clients (go-mssqldb) read nothing else into
+/// their variable.
 fn client_type(theirs: SqlType, ours: SqlType) -> Option<SqlType> {
     let is_number = |ty| {
         use SqlType::{BigInt, Bit, Float, Int, Money, Real, SmallInt, SmallMoney, TinyInt};
         matches!(ty, Bit | TinyInt | SmallInt | Int | BigInt | Float | Real | Money | SmallMoney)
             || matches!(ty, SqlType::Decimal { .. })
     };
-    (theirs != ours && is_number(theirs) && is_number(ours)).then_some(theirs)
+    let is_binary = |ty| matches!(ty, SqlType::Binary(_) | SqlType::VarBinary(_));
+    let alike = is_number(theirs) && is_number(ours)
+        || theirs.is_character() && ours.is_character()
+        || is_binary(theirs) && is_binary(ours);
+    (theirs != ours && alike).then_some(theirs)
 }
 
 pub(crate) fn scalar(param: &RpcParam) -> Result<&Value, SqlError> {

@@ -348,13 +348,8 @@ impl Vm<'_> {
         if !self.state.warnings.is_empty() {
             self.warn(error.line, code);
         }
-        let command = command_at(code, pc);
-        let in_procedure = self.state.nesting > 0;
-        if error.number != executor::CANCELLED {
-            self.sink.done(Done { rows: None, command, in_procedure, failed: true });
-        }
         let aborts = self.state.options.xact_abort && error.reach == Reach::Statement;
-        match error.reach {
+        let after = match error.reach {
             Reach::Statement if !aborts || is_raised(&error) => {
                 let failed = if is_raised(&error) { 0 } else { 10 - i32::from(error.severity) };
                 After::Resume(span.map_or(pc + 1, |span| span.resume), failed)
@@ -365,7 +360,16 @@ impl Vm<'_> {
                 After::Leave(-6)
             }
             _ => After::Halt(Halt::Batch),
+        };
+        let in_procedure = self.state.nesting > 0;
+        // What ends the request has that one's end alone, which comes after what became of the transaction: a client
+        // stops to read at the first end with an error, and would go on with a transaction that is no more.
+        let has_end = !(in_procedure && matches!(after, After::Halt(_)));
+        if error.number != executor::CANCELLED && has_end {
+            let command = command_at(code, pc);
+            self.sink.done(Done { rows: None, command, in_procedure, failed: true });
         }
+        after
     }
 
     /// A deadlock's victim is told its number.

@@ -287,12 +287,12 @@ fn procedures_by_name() {
             &said,
             "| given\n4\ndone Select 1 in procedure\nstatus 5\noutput 1 @out int 8\nprocedure done",
         );
-        // The length of an output is the procedure's, not the client's.
+        // An output comes back as the client declared it.
         let short =
             RpcParam::input(SqlType::NVarChar(Len::N(1)), Value::Null).named("@text").output();
         let defaulted = RpcParam { default: true, ..short };
         let said = call(s, name("twice"), vec![int(1).named("@in"), out, defaulted]);
-        assert!(said.contains("output 2 @text nvarchar(100) none!\n"), "{said}");
+        assert!(said.contains("output 2 @text nvarchar(1) n\n"), "{said}");
         let said = call(s, name("twice"), vec![int(1)]);
         check(
             &said,
@@ -456,6 +456,20 @@ fn the_transaction_manager() {
             &batch(s, "set implicit_transactions off IF @@TRANCOUNT > 0 COMMIT TRAN"),
             "env commit",
         );
+    });
+}
+
+/// A client stops to read at the first end with an error: what has become of its transaction is told before.
+#[test]
+fn what_ends_a_call_and_its_transaction_has_one_end() {
+    with_session(|s, _| {
+        for error in ["SELECT CAST(v AS int) FROM k", "SET XACT_ABORT ON INSERT k VALUES (1, 'a')"] {
+            batch(s, "INSERT k SELECT 1, 'a' WHERE NOT EXISTS (SELECT * FROM k)");
+            batch(s, "BEGIN TRAN");
+            let said = call(s, id(10), vec![text(error)]);
+            assert!(said.ends_with("\nprocedure done\nenv rollback\n"), "{said}");
+            assert!(!said.contains("failed\n"), "{said}");
+        }
     });
 }
 
