@@ -71,6 +71,13 @@ pub const SUITES: &[Suite] = &[
     suite("pyodbc", ("pyodbc", ""), "Python", 20, "pyodbc's tests by Microsoft's ODBC driver 18"),
     suite("pymssql", ("pymssql", ""), "Python", 20, "pymssql's tests"),
     suite(
+        "python-tds",
+        ("python-tds", ""),
+        "Python",
+        20,
+        "python-tds' tests (--source: a checkout)",
+    ),
+    suite(
         "mssql-python",
         ("mssql-python", ""),
         "Python",
