@@ -432,8 +432,9 @@ impl Binder<'_> {
                     Some(mask.map_err(|e| BindError::of_catalog(e, line))?)
                 }
             };
+            // A rowversion may be nullable, and has a value all the same (learn.microsoft.com/sql/t-sql/data-types/rowversion).
             let made_not_null = identity.is_some()
-                || rowversion
+                || (rowversion && column.nullable != Some(true))
                 || (generated.is_some() && column.nullable != Some(true));
             // A sysname is NOT NULL unless it says otherwise (learn.microsoft.com/sql/t-sql/data-types/nchar-and-nvarchar).
             let sysname = column.ty.as_ref().is_some_and(|ty| ty.name == "sysname");

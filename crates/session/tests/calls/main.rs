@@ -463,7 +463,8 @@ fn the_transaction_manager() {
 #[test]
 fn what_ends_a_call_and_its_transaction_has_one_end() {
     with_session(|s, _| {
-        for error in ["SELECT CAST(v AS int) FROM k", "SET XACT_ABORT ON INSERT k VALUES (1, 'a')"] {
+        for error in ["SELECT CAST(v AS int) FROM k", "SET XACT_ABORT ON INSERT k VALUES (1, 'a')"]
+        {
             batch(s, "INSERT k SELECT 1, 'a' WHERE NOT EXISTS (SELECT * FROM k)");
             batch(s, "BEGIN TRAN");
             let said = call(s, id(10), vec![text(error)]);
