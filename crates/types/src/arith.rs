@@ -217,6 +217,12 @@ pub fn binary(
         (Value::Int(a), Value::BigInt(b)) if a_type == SqlType::Int => {
             op_i64(op, *a as i64, *b).map(Value::BigInt)
         }
+        (Value::Money(_), _) | (_, Value::Money(_)) => {
+            match plain_money(op, a, a_type, b, b_type) {
+                Some(units) => Ok(Value::Money(units)),
+                None => binary_slow(op, a, a_type, b, b_type),
+            }
+        }
         _ => binary_slow(op, a, a_type, b, b_type),
     }
 }
@@ -377,6 +383,32 @@ fn float(v: &Value) -> Result<f64, TypeError> {
         Value::Decimal(d) => Ok(d.to_f64()),
         Value::Money(m) => Ok(*m as f64 / 10_000.0),
         _ => small(v).map(|n| n as f64),
+    }
+}
+
+/// Sums, differences and multiples of money, where neither rounding nor an error comes in: as [`money`] has them.
+#[inline]
+fn plain_money(op: ArithOp, a: &Value, a_type: SqlType, b: &Value, b_type: SqlType) -> Option<i64> {
+    /// Units, and whether they are of money.
+    fn of(value: &Value, ty: SqlType) -> Option<(i64, bool)> {
+        match (value, ty) {
+            (Value::Money(units), SqlType::Money) => Some((*units, true)),
+            (_, SqlType::TinyInt | SqlType::SmallInt | SqlType::Int | SqlType::BigInt) => {
+                value.as_i64().map(|whole| (whole, false))
+            }
+            _ => None,
+        }
+    }
+    let ((x, x_money), (y, y_money)) = (of(a, a_type)?, of(b, b_type)?);
+    if op == ArithOp::Mul {
+        return if x_money != y_money { x.checked_mul(y) } else { None };
+    }
+    let units = |n: i64, money: bool| if money { Some(n) } else { n.checked_mul(10_000) };
+    let (x, y) = (units(x, x_money)?, units(y, y_money)?);
+    match op {
+        ArithOp::Add => x.checked_add(y),
+        ArithOp::Sub => x.checked_sub(y),
+        _ => None,
     }
 }
 

@@ -477,6 +477,48 @@ fn decimals_against_integers() {
 }
 
 #[test]
+fn money_beside_whole_numbers() {
+    let mut n = Numbers(77);
+    for i in 0..4000 {
+        let (x, y) = (some_value(ty("money"), &mut n), some_value(ty("money"), &mut n));
+        let whole_type = ["tinyint", "smallint", "int", "bigint"][i % 4];
+        let whole = some_value(ty(whole_type), &mut n);
+        let units = |v: &Value| match v {
+            Value::Money(units) => i128::from(*units),
+            other => i128::from(other.as_i64().expect("whole")) * 10_000,
+        };
+        let op = [ArithOp::Add, ArithOp::Sub, ArithOp::Mul][i % 3];
+        for (a, b) in [(&x, &y), (&x, &whole), (&whole, &x)] {
+            let type_of = |v: &Value| match v {
+                Value::Money(_) => ty("money"),
+                _ => ty(whole_type),
+            };
+            let expected = match op {
+                ArithOp::Add => units(a) + units(b),
+                ArithOp::Sub => units(a) - units(b),
+                _ => match (a, b) {
+                    (Value::Money(a), Value::Money(b)) => {
+                        // Half away from zero.
+                        let product = i128::from(*a) * i128::from(*b);
+                        let half = if product < 0 { -5_000 } else { 5_000 };
+                        (product + half) / 10_000
+                    }
+                    (Value::Money(m), n) | (n, Value::Money(m)) => {
+                        i128::from(*m) * i128::from(n.as_i64().expect("whole"))
+                    }
+                    _ => unreachable!("money is among them"),
+                },
+            };
+            let got = crate::arith::binary(op, a, type_of(a), b, type_of(b));
+            match i64::try_from(expected) {
+                Ok(units) => assert_eq!(got, Ok(Value::Money(units)), "{a:?} {op:?} {b:?}"),
+                Err(_) => assert!(got.is_err(), "{a:?} {op:?} {b:?} is {got:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn concurrent_clones_are_cheap() {
     // Short texts live in the value: nothing shared, nothing counted.
     assert!(std::mem::size_of::<Value>() <= 32);
