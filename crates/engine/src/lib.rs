@@ -44,6 +44,7 @@ mod tracking;
 mod tree;
 mod txn;
 mod usage;
+mod visit;
 mod write;
 
 pub use backup::{BackupReport, BackupRequest};

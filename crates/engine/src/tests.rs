@@ -14,6 +14,7 @@ mod memory;
 mod memory_log;
 mod recovering;
 mod usage;
+mod visit;
 
 use crate::*;
 use device::{FileSystem, SimFs};

@@ -2,6 +2,7 @@
 
 use crate::whole::Whole;
 use catalog::TableDef;
+use engine::{EngineError, Txn};
 use executor::{ColumnMeta, Cx, ResultSink, SqlError};
 use ir::{Expr, ExprKind, VarId};
 use planner::{Node, Op, Scan, SelectPlan, SelectTarget};
@@ -148,8 +149,32 @@ impl FastPoint {
         self.table.is_memory()
     }
 
+    /// Whether it may have more to read than the row itself.
+    #[inline]
+    pub fn reads_outside(&self) -> bool {
+        self.table.lob.is_some()
+    }
+
     /// Reads the row and assigns or sends it; the number of rows, 0 or 1. The statement has begun.
     pub fn run(&mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<u64, SqlError> {
+        self.run_by(false, cx, sink)
+    }
+
+    /// The same within a transaction, of a statement that has not begun in the engine.
+    pub fn run_alone(
+        &mut self,
+        cx: &mut Cx<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<u64, SqlError> {
+        self.run_by(true, cx, sink)
+    }
+
+    fn run_by(
+        &mut self,
+        alone: bool,
+        cx: &mut Cx<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<u64, SqlError> {
         if self.table.is_memory()
             && let Err(error) = check_level(cx)
         {
@@ -159,7 +184,7 @@ impl FastPoint {
             }
             return Err(error);
         }
-        let found = self.find(cx)?;
+        let found = self.find(alone, cx)?;
         match &mut self.target {
             Target::Vars(vars) => {
                 if !found {
@@ -197,7 +222,7 @@ impl FastPoint {
     }
 
     /// Whether the row is there; it is then in `row`, and in `slots` as far as anything asks for them.
-    fn find(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+    fn find(&mut self, alone: bool, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         self.key_bytes.clear();
         for part in &self.key {
             match part {
@@ -223,8 +248,11 @@ impl FastPoint {
         };
         self.tree.prefetch(&self.key_bytes);
         self.tree.note_use(engine::Use::Seek);
-        let found = txn
-            .get(&self.tree, &self.key_bytes, &mut self.row)
+        let found = match alone {
+            true => get_alone(txn, &self.tree, &self.key_bytes, &mut self.row),
+            false => txn.get(&self.tree, &self.key_bytes, &mut self.row),
+        };
+        let found = found
             .map_err(|e| executor::from_engine(e, Some(&self.table), &cx.env.database_name()))?;
         if !found {
             return Ok(false);
@@ -241,6 +269,25 @@ impl FastPoint {
         }
         Ok(true)
     }
+}
+
+/// The row under a key, for a statement that reads no more than that and has not begun.
+fn get_alone(
+    txn: &mut Txn,
+    tree: &engine::Tree,
+    key: &[u8],
+    row: &mut Vec<u8>,
+) -> Result<bool, EngineError> {
+    if tree.is_memory() {
+        return txn.get(tree, key, row);
+    }
+    if let Some(found) = txn.visit(tree, key, row)? {
+        return Ok(found);
+    }
+    txn.begin_statement();
+    let found = txn.get(tree, key, row);
+    txn.end_statement();
+    found
 }
 
 /// Whether a memory-optimised table may be read at the transaction's level.

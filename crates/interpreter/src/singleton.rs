@@ -116,12 +116,19 @@ impl Vm<'_> {
         if planned.private.is_some() || planned.version != self.state.names_version() {
             return Ok(false);
         }
-        let (on_pages, fuses) = match &planned.body {
-            Body::FastPoint(point) => (!point.is_in_memory(), false),
-            Body::PointChange(change) => (!change.is_in_memory(), own && change.may_fuse()),
-            Body::PointMerge(point, ..) => (true, own && point.may_fuse()),
-            Body::Insert(insert, kept) => (true, own && kept.may_fuse(insert)),
-            _ => (false, false),
+        let (on_pages, bracket, fuses) = match &planned.body {
+            // It begins a statement if it has to.
+            Body::FastPoint(point) => {
+                let on_pages = !point.is_in_memory();
+                (on_pages, on_pages && point.reads_outside(), false)
+            }
+            Body::PointChange(change) => {
+                let on_pages = !change.is_in_memory();
+                (on_pages, on_pages, own && change.may_fuse())
+            }
+            Body::PointMerge(point, ..) => (true, true, own && point.may_fuse()),
+            Body::Insert(insert, kept) => (true, true, own && kept.may_fuse(insert)),
+            _ => (false, false, false),
         };
         let passes_locks = match &planned.body {
             Body::PointChange(change) => own && !fuses && change.may_pass_locks(),
@@ -138,7 +145,7 @@ impl Vm<'_> {
         if !txn.is_active() {
             txn.begin();
         }
-        if on_pages {
+        if bracket {
             txn.begin_statement();
         }
         if fuses {
@@ -151,7 +158,8 @@ impl Vm<'_> {
                 SessionEnvironment { state, host: &mut *self.host, machine: &mut *self.programs };
             let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
             match &mut planned.body {
-                Body::FastPoint(point) => point.run(&mut cx, &mut *self.sink),
+                Body::FastPoint(point) if bracket => point.run(&mut cx, &mut *self.sink),
+                Body::FastPoint(point) => point.run_alone(&mut cx, &mut *self.sink),
                 Body::PointChange(change) => change.run(&mut cx),
                 Body::PointMerge(point, ..) => point.run(&mut cx),
                 Body::Insert(insert, kept) => {
@@ -160,7 +168,7 @@ impl Vm<'_> {
                 _ => stdx::fatal!("a statement has become another one"),
             }
         };
-        if on_pages {
+        if bracket {
             match &mut result {
                 // A transaction of its own is rolled back whole.
                 Err(error) if !own => {

@@ -88,6 +88,12 @@ impl Held {
         self.keys.iter().any(|(key, mode)| key.tree == tree && mode.writes())
     }
 
+    /// Whether any lock on the table is held, by which it stays as it is defined.
+    #[inline]
+    pub fn has_table(&self, tree: u64) -> bool {
+        self.tables.iter().rev().any(|t| t.tree == tree)
+    }
+
     /// Whether a lock on the table held already makes `mode` unnecessary.
     #[inline]
     pub fn covers_table(&self, tree: u64, mode: TableMode) -> bool {

@@ -330,6 +330,20 @@ impl LockManager {
         self.tables.release_fast(tree, TableMode::IntentExclusive);
     }
 
+    /// A Sch-S lock for as long as one look takes, without a `Held`, during which nobody may be waited for. Pairs with
+    /// [`LockManager::leave_visited_table`] on the same slot. False as for [`LockManager::try_enter_table`].
+    #[inline]
+    pub fn try_visit_table(&self, tree: u64) -> bool {
+        locks::request(LockKind::Object);
+        self.tables.try_fast(tree, TableMode::SchemaStability)
+    }
+
+    /// See [`LockManager::try_visit_table`].
+    #[inline]
+    pub fn leave_visited_table(&self, tree: u64) {
+        self.tables.release_fast(tree, TableMode::SchemaStability);
+    }
+
     /// Waits for the end of transaction `xid`, which is `holder`'s, as long as `unfinished` says so: to get `mode` of
     /// a row that it has changed. Suspends.
     pub fn wait_for_end(
