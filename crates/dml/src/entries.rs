@@ -6,15 +6,14 @@
 use crate::index::{IndexWriter, Row};
 use crate::recipe::Entry;
 use catalog::TableDef;
-use engine::{EngineError, Txn};
+use engine::{EngineError, NewRow, Txn};
 use executor::{Cx, SqlError, duplicate_key, engine_error};
 use std::sync::Arc;
 use types::Value;
 
 /// See the file's first lines.
 pub struct NewEntries {
-    indexes: Vec<IndexWriter>,
-    entry: Entry,
+    indexes: Vec<(IndexWriter, Entry)>,
 }
 
 impl NewEntries {
@@ -25,7 +24,8 @@ impl NewEntries {
             |at: usize| table.indexes[at].filter.is_some() || table.indexes[at].ignore_dup_key;
         let indexes = IndexWriter::all(table, db);
         let known = indexes.iter().all(|writer| writer.has_recipe() && !asks(writer.at));
-        known.then(|| NewEntries { indexes, entry: Entry::default() })
+        let entries = indexes.into_iter().map(|writer| (writer, Entry::default()));
+        known.then(|| NewEntries { indexes: entries.collect() })
     }
 
     /// Whether there are none.
@@ -44,14 +44,31 @@ impl NewEntries {
         cx: &Cx<'_>,
     ) -> Result<(), SqlError> {
         let row = Row { values: &[], bytes: Some(bytes) };
-        for writer in &mut self.indexes {
-            writer.key_of(table, row, locator, &mut self.entry)?;
-            writer.row_of(table, row, locator, &mut self.entry)?;
-            if let Err(e) = writer.add(&self.entry, txn) {
+        for (writer, entry) in &mut self.indexes {
+            writer.key_of(table, row, locator, entry)?;
+            writer.row_of(table, row, locator, entry)?;
+            if let Err(e) = writer.add(entry, txn) {
                 return Err(refused(table, writer.at, bytes, e, cx));
             }
         }
         Ok(())
+    }
+
+    /// Makes those of a row that is to be written under `locator`, for [`NewEntries::rows`]. 1946.
+    #[inline]
+    pub fn make(&mut self, table: &TableDef, bytes: &[u8], locator: &[u8]) -> Result<(), SqlError> {
+        let row = Row { values: &[], bytes: Some(bytes) };
+        for (writer, entry) in &mut self.indexes {
+            writer.key_of(table, row, locator, entry)?;
+            writer.row_of(table, row, locator, entry)?;
+        }
+        Ok(())
+    }
+
+    /// What [`NewEntries::make`] has made, as the engine takes it.
+    #[inline]
+    pub fn rows(&mut self) -> impl Iterator<Item = NewRow<'_>> {
+        self.indexes.iter_mut().map(|(writer, entry)| writer.new_row(entry))
     }
 }
 

@@ -114,6 +114,17 @@ impl IndexWriter {
         txn.insert(&self.tree, &entry.key, &RowImage::new(&entry.row), &mut self.hint)
     }
 
+    /// The entry, as one of several rows that come together.
+    #[inline]
+    pub fn new_row<'a>(&'a mut self, entry: &'a Entry) -> engine::NewRow<'a> {
+        engine::NewRow {
+            tree: &self.tree,
+            key: &entry.key,
+            row: RowImage::new(&entry.row),
+            hint: &mut self.hint,
+        }
+    }
+
     /// Takes an entry away. The transaction has the row's lock.
     pub fn delete(&self, table: &TableDef, entry: &Entry, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         let Some(txn) = cx.txn.as_deref_mut() else {

@@ -40,6 +40,7 @@ mod scan;
 mod status;
 #[cfg(test)]
 mod tests;
+mod together;
 mod tracking;
 mod tree;
 mod txn;
@@ -70,6 +71,7 @@ pub use restore::{
 };
 pub use scan::{Scan, Spot};
 pub use status::{Activity, LockRow, TransactionInfo, WaitRow, log_deadlocks};
+pub use together::{NewRow, TOGETHER_FEW};
 pub use tracking::TrackedCommit;
 pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};

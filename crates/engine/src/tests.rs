@@ -13,6 +13,7 @@ mod lob;
 mod memory;
 mod memory_log;
 mod recovering;
+mod together;
 mod usage;
 mod visit;
 

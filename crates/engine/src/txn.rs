@@ -94,6 +94,8 @@ pub struct Txn {
     pub(crate) fused: Option<Appended>,
     /// What it has to do with memory trees.
     pub(crate) memory: MemoryPart,
+    /// Memory for a record of several changes.
+    pub(crate) together: Vec<u8>,
 }
 
 impl Txn {
@@ -111,6 +113,7 @@ impl Txn {
             passes_locks: false,
             fused: None,
             memory: MemoryPart::default(),
+            together: Vec::new(),
             status,
             state: State::Idle,
             options,

@@ -13,10 +13,13 @@
 use crate::whole::Whole;
 use catalog::TableDef;
 use dml::{NewEntries, RUN_BYTES_MIN};
-use engine::{Durability, EngineError, InsertHint, RowImage, Savepoint, Txn, Use};
+use engine::{
+    Durability, EngineError, InsertHint, NewRow, RowImage, Savepoint, TOGETHER_FEW, Txn, Use,
+};
 use executor::{Cx, Reach, SqlError};
 use ir::{CastMode, Expr, ExprKind, FuncId};
 use planner::{InsertPlan, InsertSource};
+use smallvec::SmallVec;
 use std::sync::Arc;
 use types::collation::Rule;
 use types::{KeyPart, SqlType, Value, datetime, key};
@@ -223,7 +226,7 @@ impl FastInsert {
         let unix_ns = cx.read_unix_ns().filter(|_| self.prompt);
         self.tree.note_use_at(Use::Update, unix_ns);
         if self.entries.is_some() {
-            return self.insert_then_commit(txn, durability, cx);
+            return self.insert_then_commit(txn, durability, unix_ns, cx);
         }
         let template = &self.rows[0];
         match txn.insert_commit(
@@ -239,13 +242,17 @@ impl FastInsert {
         }
     }
 
-    /// Row, entries and commit, each in its record.
+    /// Row, entries and commit, in one record, or each in its own.
     fn insert_then_commit(
         &mut self,
         txn: &mut Txn,
         durability: Durability,
+        unix_ns: Option<u64>,
         cx: &Cx<'_>,
     ) -> Result<(), SqlError> {
+        if self.insert_together(txn, durability, unix_ns, cx)? {
+            return Ok(());
+        }
         let own = !txn.is_active();
         if own {
             txn.begin();
@@ -261,6 +268,30 @@ impl FastInsert {
             },
         };
         done.map_err(|e| executor::from_engine(e, None, &cx.env.database_name()))
+    }
+
+    /// Row, entries and commit in one record. False: not as things are, and nothing has happened.
+    #[inline]
+    fn insert_together(
+        &mut self,
+        txn: &mut Txn,
+        durability: Durability,
+        unix_ns: Option<u64>,
+        cx: &Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        let Some(entries) = &mut self.entries else { return Ok(false) };
+        let row = &self.rows[0];
+        entries.make(&self.table, &row.bytes, &self.key_bytes)?;
+        let mut rows: SmallVec<[NewRow<'_>; TOGETHER_FEW]> = SmallVec::new();
+        rows.push(NewRow {
+            tree: &self.tree,
+            key: &self.key_bytes,
+            row: row.image(),
+            hint: &mut self.hint,
+        });
+        rows.extend(entries.rows());
+        txn.insert_together(&mut rows, durability, unix_ns)
+            .map_err(|e| executor::from_engine(e, None, &cx.env.database_name()))
     }
 
     /// Fills template and key of row `i`.

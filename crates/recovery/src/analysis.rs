@@ -145,6 +145,16 @@ impl Pass {
                     None => return Err(bad()),
                 }
             }
+            if envelope.kind == Kind::FusedMany {
+                for op in transaction::ops_together(envelope.body) {
+                    let op = op.ok_or_else(bad)?;
+                    found.note_op(&envelope, &op);
+                    if record.end > *redo_from {
+                        found.ops += 1;
+                        pending.note(&op, record.start, record.end);
+                    }
+                }
+            }
             if found.records.is_multiple_of(64) {
                 runtime::task::maybe_yield();
             }
@@ -228,7 +238,7 @@ impl Analysis {
     fn note(&mut self, record: &Envelope<'_>, start: Lsn, spare: &mut Vec<Vec<u64>>) {
         match record.kind {
             Kind::System | Kind::Checkpoint => {}
-            Kind::Fused => self.commits += 1,
+            Kind::Fused | Kind::FusedMany => self.commits += 1,
             Kind::Op => {
                 self.loser(record.xid, start, spare);
             }

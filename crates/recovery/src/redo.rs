@@ -183,11 +183,22 @@ impl Redo {
     ) -> Result<bool, PoolError> {
         let at = record.start;
         let failed = |what: &str| PoolError::Redo { page, what: format!("record {at}: {what}") };
-        let decoded = Envelope::decode(record.payload)
-            .and_then(|envelope| Some((envelope, PageOp::decode(envelope.body)?)));
-        let Some((envelope, op)) = decoded else {
-            return Err(failed("it makes no sense"));
-        };
+        let senseless = || failed("it makes no sense");
+        let envelope = Envelope::decode(record.payload).ok_or_else(senseless)?;
+        if envelope.kind == Kind::FusedMany {
+            // No two of them are of one page.
+            let mut applied = false;
+            for op in transaction::ops_together(envelope.body) {
+                let op = op.ok_or_else(senseless)?;
+                if op.pages().any(|touched| touched.page == page) {
+                    let stamp = Stamp::committed(at);
+                    applied |= op.redo(page, buf, stamp, record.end, row).map_err(failed)?;
+                }
+            }
+            note(at, applied, redone);
+            return Ok(applied);
+        }
+        let op = PageOp::decode(envelope.body).ok_or_else(senseless)?;
         if envelope.kind == Kind::Compensation && planted(Bug::NoCompensations) {
             return Ok(false);
         }

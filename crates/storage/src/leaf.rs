@@ -28,6 +28,22 @@ pub(crate) struct LeafContext<'a, L> {
     pub(crate) old: Vec<u8>,
 }
 
+/// The slot for a key that is not there, which lies between the fences; `None`: it is, or does not.
+#[inline]
+pub(crate) fn place_for(w: &PageWrite<'_>, key: &[u8]) -> Option<usize> {
+    let slots = Space::of(w).slots;
+    let pos = if slots == 0 {
+        slotted::above_lower(w, key).then_some(0)?
+    } else if slotted::compare_slot(w, slots - 1, key) == Ordering::Less {
+        slots
+    } else if slotted::above_lower(w, key) {
+        slotted::search(w, key).err()?
+    } else {
+        return None;
+    };
+    slotted::below_upper(w, key).then_some(pos)
+}
+
 /// Appends or inserts without any of the rarer cases; `None`: one of them, nothing changed.
 #[inline]
 pub(crate) fn insert_fast<L: TxnLog>(
@@ -37,19 +53,8 @@ pub(crate) fn insert_fast<L: TxnLog>(
     key: &[u8],
     row: &RowImage<'_>,
 ) -> Option<()> {
+    let pos = place_for(w, key)?;
     let space = Space::of(w);
-    let pos = if space.slots == 0 {
-        slotted::above_lower(w, key).then_some(0)?
-    } else if slotted::compare_slot(w, space.slots - 1, key) == Ordering::Less {
-        space.slots
-    } else if slotted::above_lower(w, key) {
-        slotted::search(w, key).err()?
-    } else {
-        return None;
-    };
-    if !slotted::below_upper(w, key) {
-        return None;
-    }
     let bytes = entry_bytes(key.len(), row.bytes.len()) + 8 + pad8(key.len());
     if space.gap() < bytes || log.gap_guarded() {
         return None;

@@ -52,6 +52,8 @@ mod summary;
 #[cfg(not(loom))]
 mod sweep;
 #[cfg(not(loom))]
+mod together;
+#[cfg(not(loom))]
 mod tree;
 #[cfg(not(loom))]
 mod verify;
@@ -91,6 +93,8 @@ pub use store::{FilegroupId, Store};
 pub use summary::{PageKind, PageSummary, summary};
 #[cfg(not(loom))]
 pub use sweep::Swept;
+#[cfg(not(loom))]
+pub use together::{Aim, HeldLeaf, Hold};
 #[cfg(not(loom))]
 pub use tree::{LeafHint, Tree, TreeId, fits};
 #[cfg(not(loom))]

@@ -52,9 +52,21 @@ impl LeafHint {
     /// Whether the leaf is worth a look: keys in no order hardly ever come to the same one twice, and latching it for nothing
     /// costs others who are there.
     #[inline]
-    fn is_likely(&self) -> bool {
+    pub(crate) fn is_likely(&self) -> bool {
         !self.page.is_none()
             && (self.misses < MISSES_FEW || self.misses.is_multiple_of(MISSES_MANY))
+    }
+
+    /// The leaf was the right one; the page's word is this now.
+    #[inline]
+    pub(crate) fn stayed(&mut self, word: u64) {
+        (self.word, self.misses) = (word, 0);
+    }
+
+    /// It was another one.
+    #[inline]
+    pub(crate) fn moved(&mut self, page: PageId, word: u64, epoch: u64) {
+        *self = LeafHint { page, word, epoch, misses: self.missed() };
     }
 
     /// The next key has gone, or goes, elsewhere.
@@ -131,7 +143,7 @@ impl Tree {
             log.ensure(key.len() + row.bytes.len() + LOG_SLACK)?;
             if let Some(mut w) = self.hinted(hint) {
                 if leaf::insert_fast(&mut w, self.id(), log, key, row).is_some() {
-                    (hint.word, hint.misses) = (w.unlock(), 0);
+                    hint.stayed(w.unlock());
                     return Ok(());
                 }
                 w.unlock_unchanged();

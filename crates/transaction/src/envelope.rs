@@ -6,7 +6,7 @@
 //!                            the next one to undo)
 //! then the op (storage's bytes), a tree's number u64, or images of rows (storage::memory)
 //! ```
-//! A fused record is begin, op and commit in one: no xid, its start is the commit number.
+//! A fused record is begin, op (or ops) and commit in one: no xid, its start is the commit number.
 
 use log_manager::Lsn;
 use mvcc::Xid;
@@ -48,6 +48,8 @@ pub enum Kind {
     Rows = 13,
     /// The last of that, and the commit.
     RowsCommit = 14,
+    /// Begin, several ops and commit in one: see `together.rs`.
+    FusedMany = 15,
 }
 
 /// A decoded envelope and the bytes behind it.
@@ -80,20 +82,26 @@ impl Kind {
             12 => Prepared,
             13 => Rows,
             14 => RowsCommit,
+            15 => FusedMany,
             _ => return None,
         })
     }
 
     /// Whether a transaction has committed with it.
     pub fn commits(self) -> bool {
-        matches!(self, Kind::Commit | Kind::Fused | Kind::RowsCommit)
+        matches!(self, Kind::Commit | Kind::Fused | Kind::FusedMany | Kind::RowsCommit)
     }
 
     /// Whether the envelope has an xid and a back link.
     pub fn has_xid(self) -> bool {
         !matches!(
             self,
-            Kind::System | Kind::Fused | Kind::DropDone | Kind::DropPending | Kind::Checkpoint
+            Kind::System
+                | Kind::Fused
+                | Kind::FusedMany
+                | Kind::DropDone
+                | Kind::DropPending
+                | Kind::Checkpoint
         )
     }
 }
