@@ -158,7 +158,11 @@ impl Translator<'_> {
                 Step::Move { d, s }
             }
             Op::Null { d } if self.kind(d).is_some() => Step::Null { d },
-            Op::Move { d, .. } | Op::Null { d } | Op::Eval { d, .. } => call(Writes::One(d)),
+            Op::Move { d, .. }
+            | Op::Null { d }
+            | Op::Eval { d, .. }
+            | Op::ToTiny { d, .. }
+            | Op::ToSmall { d, .. } => call(Writes::One(d)),
             Op::AddInt { d, a, b } => self.arith(Int, Arith::Add, d, a, b),
             Op::SubInt { d, a, b } => self.arith(Int, Arith::Sub, d, a, b),
             Op::MulInt { d, a, b } => self.arith(Int, Arith::Mul, d, a, b),

@@ -149,6 +149,14 @@ pub(crate) enum Op {
         d: Reg,
         s: Reg,
     },
+    ToTiny {
+        d: Reg,
+        s: Reg,
+    },
+    ToSmall {
+        d: Reg,
+        s: Reg,
+    },
     ToInt {
         d: Reg,
         s: Reg,

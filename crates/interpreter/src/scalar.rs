@@ -74,6 +74,24 @@ fn set_big(slot: &mut Value, value: i64) {
     }
 }
 
+/// The same for a tinyint.
+#[inline(always)]
+fn set_tiny(slot: &mut Value, value: u8) {
+    match slot {
+        Value::TinyInt(old) => *old = value,
+        _ => *slot = Value::TinyInt(value),
+    }
+}
+
+/// The same for a smallint.
+#[inline(always)]
+fn set_small(slot: &mut Value, value: i16) {
+    match slot {
+        Value::SmallInt(old) => *old = value,
+        _ => *slot = Value::SmallInt(value),
+    }
+}
+
 /// The same for a float.
 #[inline(always)]
 fn set_float(slot: &mut Value, value: f64) {
@@ -124,6 +142,14 @@ fn narrowed(value: i64) -> Result<i32, TypeError> {
     }
 }
 
+/// 220 or 8115 of a number that a type does not have.
+#[cold]
+fn beyond(value: &Value, to: SqlType) -> TypeError {
+    convert::cast(value, value.natural_type(), to, 0)
+        .err()
+        .unwrap_or(TypeError::Overflow { from: "expression", to: to.message_name() })
+}
+
 /// Runs from `at` on, for at most so many turns of loops; where it stopped, and why. `status`: @@ROWCOUNT and @@ERROR.
 /// ONE: no more than one instruction, which is not a loop's.
 #[inline(never)]
@@ -153,6 +179,19 @@ pub(crate) fn run<const ONE: bool>(
                     Err(error) => return (at, Stop::Failed($d, error)),
                 },
                 _ => set_null(&mut frame[$d as usize]),
+            }
+        }};
+    }
+    /// d = s as a type that may not have it.
+    macro_rules! narrow {
+        ($d:ident, $s:ident, $kind:ty, $write:ident, $to:expr) => {{
+            match big(&frame[$s as usize]).map(<$kind>::try_from) {
+                Some(Ok(value)) => $write(&mut frame[$d as usize], value),
+                Some(Err(_)) => {
+                    let error = beyond(&frame[$s as usize], $to);
+                    return (at, Stop::Failed($d, error));
+                }
+                None => set_null(&mut frame[$d as usize]),
             }
         }};
     }
@@ -227,6 +266,8 @@ pub(crate) fn run<const ONE: bool>(
             Op::MulFloat { d, a, b } => set!(d, float(a, b), set_float, finite(a * b)),
             Op::DivFloat { d, a, b } => set!(d, float(a, b), set_float, divided(a, b)),
             Op::ToBit { d, s } => set!(d, big(s), set_bit, unfailing(s != 0)),
+            Op::ToTiny { d, s } => narrow!(d, s, u8, set_tiny, SqlType::TinyInt),
+            Op::ToSmall { d, s } => narrow!(d, s, i16, set_small, SqlType::SmallInt),
             Op::ToInt { d, s } => set!(d, big(s), set_int, narrowed(s)),
             Op::ToBig { d, s } => set!(d, big(s), set_big, unfailing(s)),
             Op::ToFloat { d, s } => set!(d, float(s), set_float, unfailing(s)),

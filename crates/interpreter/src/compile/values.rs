@@ -86,8 +86,7 @@ fn trees(expr: &Expr) -> usize {
             trees(input)
         }
         ExprKind::Cast { input, mode, .. } if !matches!(mode, CastMode::Store { .. }) => {
-            let to_number =
-                matches!(expr.ty, SqlType::Bit | SqlType::Int | SqlType::BigInt | SqlType::Float);
+            let to_number = expr.ty.is_integer() || expr.ty == SqlType::Float;
             let narrows = !widens(input.ty, expr.ty) && *mode == CastMode::Try;
             match input.ty == expr.ty || to_number && input.ty.is_integer() && !narrows {
                 true => trees(input),
@@ -484,7 +483,7 @@ impl Compiler {
         d
     }
 
-    /// A conversion among integers, bit and float; to int of a bigint may be 8115.
+    /// A conversion among integers, bit and float; to a narrower integer it may be 220 or 8115.
     fn cast(&mut self, expr: &Expr, input: &Expr, mode: CastMode, into: Option<Reg>) -> Reg {
         let to = expr.ty;
         if input.ty == to {
@@ -504,11 +503,18 @@ impl Compiler {
             return self.tree(expr, into);
         }
         match to {
-            SqlType::Bit | SqlType::Int | SqlType::BigInt | SqlType::Float => {
+            SqlType::Bit
+            | SqlType::TinyInt
+            | SqlType::SmallInt
+            | SqlType::Int
+            | SqlType::BigInt
+            | SqlType::Float => {
                 let s = self.operand(input, family);
                 let d = self.destination(into, to);
                 self.ops.push(match to {
                     SqlType::Bit => Op::ToBit { d, s },
+                    SqlType::TinyInt => Op::ToTiny { d, s },
+                    SqlType::SmallInt => Op::ToSmall { d, s },
                     SqlType::Int => Op::ToInt { d, s },
                     SqlType::BigInt => Op::ToBig { d, s },
                     _ => Op::ToFloat { d, s },
