@@ -59,42 +59,45 @@ impl Setter {
         (set, made): (&mut Vec<(usize, Value)>, &mut Vec<u8>),
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        let layout = &table.layout;
         let mut cx = cx.reborrow();
         cx.table = Some(table);
         set.clear();
+        if self.fixed {
+            made.extend_from_slice(row);
+        }
+        // Told when all values are known, of the first column that has it.
+        let mut refused: Option<usize> = None;
         for item in &self.set {
             let value = eval(item.value(), slots, &mut cx)?;
-            let (var, ordinal) = match item {
-                UpdateSet::Column { ordinal, .. } => (None, Some(*ordinal)),
-                UpdateSet::Var { var, .. } => (Some(*var), None),
-                UpdateSet::Both { var, ordinal, .. } => (Some(*var), Some(*ordinal)),
+            let ordinal = match item {
+                UpdateSet::Column { ordinal, .. } => *ordinal,
+                UpdateSet::Var { var, .. } => {
+                    cx.vars[var.0 as usize] = value;
+                    continue;
+                }
+                UpdateSet::Both { var, ordinal, .. } => {
+                    cx.vars[var.0 as usize] = value.clone();
+                    *ordinal
+                }
             };
-            if let Some(var) = var {
-                cx.vars[var.0 as usize] = value.clone();
+            if value.is_null() && !table.columns[ordinal].nullable {
+                refused = Some(refused.map_or(ordinal, |first| first.min(ordinal)));
+            } else if self.fixed {
+                table.layout.patch(made, ordinal, &value);
+            } else {
+                set.push((ordinal, value.clone()));
             }
-            if let Some(place) = ordinal.and_then(|ordinal| values.get_mut(ordinal)) {
-                *place = value.clone();
-            }
-            if let Some(ordinal) = ordinal {
-                set.push((ordinal, value));
+            if let Some(place) = values.get_mut(ordinal) {
+                *place = value;
             }
         }
-        let null = |ordinal: &&usize| {
-            !table.columns[**ordinal].nullable
-                && set.iter().any(|(i, value)| i == *ordinal && value.is_null())
-        };
-        if let Some(ordinal) = self.columns.iter().find(null) {
-            let column = &table.columns[*ordinal];
+        if let Some(ordinal) = refused {
+            let column = &table.columns[ordinal];
             return Err(null_error(&column.name, &qualified(table, &cx), "UPDATE"));
         }
         if !self.fixed {
             let other = |ordinal: usize| set.iter().find(|(i, _)| *i == ordinal).map(|(_, v)| v);
-            return Ok(layout.splice(row, other, made)?);
-        }
-        made.extend_from_slice(row);
-        for (ordinal, value) in set.iter() {
-            layout.patch(made, *ordinal, value);
+            table.layout.splice(row, other, made)?;
         }
         Ok(())
     }
@@ -118,7 +121,7 @@ impl Setter {
 pub(crate) struct Bench {
     was: Vec<Value>,
     values: Vec<Value>,
-    /// What the columns get that are set.
+    /// What the columns get that are set, where the row is spliced.
     set: Vec<(usize, Value)>,
     row: Vec<u8>,
 }

@@ -17,6 +17,7 @@ use crate::{FilegroupId, LeafCopy, RowImage, Scan, StorageError, Store, TxnLog, 
 use buffer_pool::{PageId, PageRead, PageWords, PageWrite};
 use mvcc::Stamp;
 use runtime::task;
+use smallvec::SmallVec;
 use std::ops::Bound;
 use std::sync::Arc;
 use telemetry::{Counter, counters};
@@ -90,26 +91,25 @@ pub struct Tree {
 
 /// The pages of a descent, root first.
 pub(crate) struct Path<'a> {
-    pages: [Option<PageRead<'a>>; LEVELS_MAX],
-    len: usize,
+    pages: SmallVec<[PageRead<'a>; LEVELS_MAX]>,
 }
 
 impl<'a> Path<'a> {
     pub(crate) fn new() -> Path<'a> {
-        Path { pages: [None; LEVELS_MAX], len: 0 }
+        Path { pages: SmallVec::new() }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.pages.len()
     }
 
     pub(crate) fn at(&self, level_from_root: usize) -> PageRead<'a> {
-        self.pages[level_from_root].expect("a step of the path")
+        self.pages[level_from_root]
     }
 
     #[inline]
     pub(crate) fn leaf(&self) -> PageRead<'a> {
-        self.at(self.len - 1)
+        self.at(self.len() - 1)
     }
 }
 
@@ -277,27 +277,26 @@ impl Tree {
         let pool = self.store.pool();
         let root = self.id().0;
         'again: loop {
-            path.len = 0;
+            path.pages.clear();
             let mut page = root;
             loop {
                 let look = pool.optimistic(page)?;
-                if path.len > 0 && !path.at(path.len - 1).validate() {
+                if path.pages.last().is_some_and(|parent| !parent.validate()) {
                     task::maybe_yield();
                     continue 'again;
                 }
                 let kind = slotted::kind_of(&look).0;
                 let owner = look.word(slotted::OWNER);
-                if path.len == LEVELS_MAX || owner != root.0 || (kind != LEAF && kind != INNER) {
-                    if look.validate() && (path.len == 0 || path.at(path.len - 1).validate()) {
+                if path.len() == LEVELS_MAX || owner != root.0 || (kind != LEAF && kind != INNER) {
+                    if look.validate() && path.pages.last().is_none_or(PageRead::validate) {
                         let what = "not a page of the tree";
                         return Err(StorageError::Corrupt { page, what });
                     }
                     continue 'again;
                 }
-                path.pages[path.len] = Some(look);
-                path.len += 1;
+                path.pages.push(look);
                 if kind == LEAF {
-                    counters::add(Counter::PageLookups, path.len as u64);
+                    counters::add(Counter::PageLookups, path.len() as u64);
                     return Ok(());
                 }
                 let child = node::child_for(&look, target);
