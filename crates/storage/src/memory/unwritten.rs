@@ -79,10 +79,15 @@ impl Table {
         self.unwritten.len()
     }
 
-    /// All rows that wait, in no order. One at a time may take them, until it has given all back.
+    /// All rows that wait, in no order. One at a time may take them, until it has given all back. Suspends.
     pub fn take_unwritten(&self) -> Vec<Held> {
-        // Else a row that the cleaner is about to list would be missed: see `listed.rs`.
-        let no_cleaner = self.cleaning.lock();
+        // Else a row that the cleaner is about to list would be missed: see `listed.rs`. He may be at it for long.
+        let no_cleaner = loop {
+            match self.cleaning.try_lock() {
+                Some(lock) => break lock,
+                None => runtime::task::yield_now(),
+            }
+        };
         let rows = self.unwritten.take();
         drop(no_cleaner);
         rows.into_iter().map(Held).collect()
