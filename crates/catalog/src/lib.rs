@@ -12,7 +12,6 @@ mod alter;
 mod audits;
 mod binding;
 mod catalog;
-mod changes;
 mod columnstore;
 mod configuration;
 mod constraint;
