@@ -237,6 +237,17 @@ impl Database {
         open
     }
 
+    /// Of these the ones of memory-optimised tables. The background asks fifty times a second, and mostly there are none
+    /// among very many others.
+    pub(crate) fn memory_trees(&self) -> Vec<Tree> {
+        let trees = self.trees.lock();
+        let in_memory = trees.open.values().filter(|tree| tree.memory().is_some());
+        let mut open: Vec<Tree> = in_memory.cloned().collect();
+        drop(trees);
+        open.sort_unstable_by_key(Tree::id);
+        open
+    }
+
     /// A handle to a tree of the shape that a definition knows it in: see [`Tree`].
     pub fn tree_of(&self, id: TreeId, shape: u64) -> Tree {
         self.tree(id).shaped(shape)

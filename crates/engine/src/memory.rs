@@ -230,7 +230,7 @@ impl Database {
 
     /// Gives it a quota, once: before anybody uses it. Rows that are there count, and stay.
     pub fn set_memory_quota(&self, quota: Arc<MemoryQuota>) {
-        let trees = self.open_trees();
+        let trees = self.memory_trees();
         for tree in trees.iter().filter_map(Tree::memory) {
             quota.add(Arc::<MemoryTree>::downgrade(tree));
         }
@@ -257,7 +257,7 @@ impl Database {
     pub(crate) fn clean_memory(&self) -> bool {
         let mut in_use = None;
         let mut gone = 0;
-        for tree in self.open_trees() {
+        for tree in self.memory_trees() {
             if let Some(memory) = tree.memory().filter(|m| m.table.to_clean() > 0) {
                 let in_use =
                     in_use.get_or_insert_with(|| self.shared.snapshots.advance(&self.shared.log));

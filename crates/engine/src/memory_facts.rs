@@ -62,7 +62,7 @@ impl Database {
     /// Rows that wait to be cleaned, by the slot that has listed them.
     pub fn memory_queues(&self) -> Vec<QueueFigures> {
         let mut all: Vec<QueueFigures> = Vec::new();
-        for tree in self.open_trees() {
+        for tree in self.memory_trees() {
             let Some(memory) = tree.memory() else { continue };
             let queues = memory.table.queues();
             all.resize(all.len().max(queues.len()), QueueFigures::default());

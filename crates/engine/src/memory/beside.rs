@@ -106,7 +106,7 @@ impl Database {
     /// under the lock of checkpoints. Suspends.
     pub(crate) fn write_memory(&self) -> Result<(), EngineError> {
         let durable = |tree: &Tree| tree.memory().is_some_and(|memory| memory.durable);
-        let trees: Vec<Tree> = self.open_trees().into_iter().filter(durable).collect();
+        let trees: Vec<Tree> = self.memory_trees().into_iter().filter(durable).collect();
         if trees.is_empty() {
             return Ok(());
         }
@@ -167,7 +167,7 @@ impl Database {
             let memory = tree.memory().filter(|memory| memory.durable)?;
             Some(Lsn(memory.logged_from.load(Acquire)))
         };
-        self.open_trees().iter().filter_map(from).chain(unread).min().unwrap_or(Lsn::MAX)
+        self.memory_trees().iter().filter_map(from).chain(unread).min().unwrap_or(Lsn::MAX)
     }
 
     /// Writes rows without a checkpoint where many are deleted and wait for the tree beside alone. Suspends.
