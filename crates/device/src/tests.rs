@@ -69,6 +69,10 @@ fn round_trip(fs: &dyn FileSystem, dir: &Path) {
         if file.align() > 1 {
             assert!(file.write_all_at(1, &[0; 10], false, Misc).is_err());
         }
+        let volume = fs.volume(&path).expect("a volume");
+        assert!(volume.bytes >= volume.free_bytes && volume.bytes > 0 && !volume.is_read_only);
+        assert!(volume.mount_point.is_absolute(), "{volume:?}");
+        assert!(fs.volume(&dir.join("nothing")).is_err());
         fs.rename(&path, &dir.join("renamed")).expect("rename");
         fs.sync_dir(dir).expect("sync_dir");
         assert!(!fs.exists(&path).expect("looked for"));
@@ -82,10 +86,6 @@ fn round_trip(fs: &dyn FileSystem, dir: &Path) {
     fs.lock_exclusive(&dir.join("lock")).expect("free again");
     let gone = fs.open(&dir.join("nothing"), OpenOptions::existing()).err().expect("missing");
     assert_eq!(gone.kind(), io::ErrorKind::NotFound);
-    let volume = fs.volume(&dir.join("lock")).expect("a volume");
-    assert!(volume.bytes >= volume.free_bytes && volume.bytes > 0 && !volume.is_read_only);
-    assert!(volume.mount_point.is_absolute(), "{volume:?}");
-    assert!(fs.volume(&dir.join("nothing")).is_err());
 }
 
 #[test]
