@@ -165,7 +165,7 @@ impl Trail {
         (done, Ok(()))
     }
 
-    /// Writes as many as go into the file, in one write; how many. None where it is full: a new one is there then.
+    /// Writes as many as go into the file, in one write; how many: 0 where it was full, and a new one is there then.
     fn write_some(&self, current: &mut Option<Current>, batch: &[Entry]) -> io::Result<usize> {
         self.have_file(current)?;
         let Some(file) = current.as_mut() else { return Err(io::ErrorKind::NotFound.into()) };
