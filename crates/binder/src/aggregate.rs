@@ -71,6 +71,9 @@ impl Binder<'_> {
             None => {
                 agg.out = self.new_col();
                 let out = agg.out;
+                if func == AggFunc::StringAgg {
+                    self.note_plain([(out, ty)].into_iter());
+                }
                 self.selects[owner].aggs.push(agg);
                 out
             }

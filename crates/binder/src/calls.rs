@@ -268,7 +268,10 @@ impl Binder<'_> {
                         let ty = SqlType::NVarChar(Len::N(n));
                         Expr::constant(Value::str(&c.name.value), ty)
                     }
-                    _ => self.expr(e)?,
+                    _ => {
+                        let value = self.expr(e)?;
+                        self.plain_text(value)
+                    }
                 }),
             };
             let output = match (&value, arg.output) {

@@ -8,10 +8,15 @@
 //! A text carries its rule at run time, and what is read of a column has the column's. So a comparison with a column
 //! needs nothing more, and can seek an index, whose keys are ordered by the same rule; a COLLATE is a function around
 //! both sides.
+//!
+//! In a database of another collation than the usual one (crate `catalog`, `collation.rs`) texts that belong to no column
+//! are given its rule where they are bound (`collate/given.rs`).
 
 use ir::*;
 use types::collation::{CodePage, Collation, Rule};
 use types::{SqlType, Value};
+
+mod given;
 
 use crate::context::Binder;
 use crate::functions::call;
@@ -35,7 +40,7 @@ impl Binder<'_> {
     #[inline(never)]
     pub(crate) fn note_collation(&mut self, id: ColId, e: &Expr) {
         if let Some(found) = self.label(e) {
-            let marked = matches!(e.kind, ExprKind::Func { func: FuncId::Collate(_), .. });
+            let marked = given::rule_over(e).is_some();
             let bare = !(marked || self.carries(e));
             self.collated.insert(id, Label { bare, ..found });
         }
@@ -53,7 +58,7 @@ impl Binder<'_> {
 
     /// The same for one of them.
     pub(crate) fn note_column(&mut self, column: &catalog::ColumnDef, id: ColId) {
-        if column.collation != Collation::default() && column.ty.is_character() {
+        if column.collation != self.usual.collation && column.ty.is_character() {
             self.collated.insert(id, Label::implicit(column.collation));
         }
     }
@@ -66,7 +71,8 @@ impl Binder<'_> {
     /// The same for columns that are being defined.
     pub(crate) fn note_values(&mut self, columns: impl Iterator<Item = (SqlType, Collation)>) {
         for (i, (ty, collation)) in columns.enumerate() {
-            if collation != Collation::default() && ty.is_character() {
+            let told = collation != self.usual.collation || self.usual.rule.is_some();
+            if told && ty.is_character() {
                 let label = Label { bare: true, ..Label::implicit(collation) };
                 self.collated.insert(ColId(i as u32), label);
             }
@@ -78,12 +84,18 @@ impl Binder<'_> {
         if !e.ty.is_character() {
             return Collation::default();
         }
-        self.label(e).and_then(|l| Collation::of_name(&l.name)).unwrap_or_default()
+        self.label(e).and_then(|l| Collation::of_name(&l.name)).unwrap_or(self.usual.collation)
     }
 
     /// The collation that is known of a column.
-    pub(crate) fn collation_of_column(&self, id: ColId) -> Collation {
-        self.collated.get(&id).and_then(|l| Collation::of_name(&l.name)).unwrap_or_default()
+    pub(crate) fn collation_of_column(&self, id: ColId, ty: SqlType) -> Collation {
+        let found = self.collated.get(&id).and_then(|l| Collation::of_name(&l.name));
+        found.unwrap_or_else(|| self.usual_of(ty))
+    }
+
+    /// The database's collation for a text, the default for anything else, as columns have it.
+    pub(crate) fn usual_of(&self, ty: SqlType) -> Collation {
+        if ty.is_character() { self.usual.collation } else { Collation::default() }
     }
 
     /// `expr COLLATE name`: 447, 448.
@@ -94,7 +106,7 @@ impl Binder<'_> {
         }
         let shown =
             ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|n| name.eq_ignore_ascii_case(n));
-        let usual_name = Collation::default().name();
+        let usual_name = self.usual.collation.name();
         let name = if shown { usual_name.as_str() } else { name };
         let Some(rule) = Rule::of_name(name) else { return Err(unknown(name, "", line)) };
         if !input.ty.is_unicode() && rule.code_page() == CodePage::Absent {
@@ -109,20 +121,28 @@ impl Binder<'_> {
         Ok(wrap(input, rule, name))
     }
 
-    /// COLLATE of a column; without it the database's. 447, 448; what is not there is refused by name.
+    /// COLLATE of a column; without it the database's, which for a temporary table is that of tempdb. 447, 448; what is
+    /// not there is refused by name.
     pub(crate) fn column_collation(
         &self,
+        table: &str,
         name: Option<&syntax::ast::Ident>,
         ty: SqlType,
         line: u32,
     ) -> Result<Collation> {
-        let Some(name) = name else { return Ok(Collation::default()) };
+        let Some(name) = name else {
+            if table.starts_with('#') || !ty.is_character() {
+                return Ok(Collation::default());
+            }
+            self.touched.set(true);
+            return Ok(self.usual.collation);
+        };
         if !ty.is_character() {
             return Err(wrong_type(ty, line));
         }
         let name = name.value.as_str();
         if ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|n| name.eq_ignore_ascii_case(n)) {
-            return Ok(Collation::default());
+            return Ok(self.usual.collation);
         }
         match Collation::of_name(name) {
             Some(found) if found.page() == CodePage::Absent && !ty.is_unicode() => {
@@ -148,6 +168,10 @@ impl Binder<'_> {
             && value.ty.is_character()
             && value.ty != crate::UNDECLARED
             && !value.is_null_constant();
+        let value = match self.usual.rule {
+            Some(_) if !apart => given::bare(value),
+            _ => value,
+        };
         let value = match apart {
             true => {
                 let wide = SqlType::NVarChar(types::Len::Max);
@@ -182,6 +206,9 @@ impl Binder<'_> {
         }
         let (parts, operator): (Vec<&Expr>, &str) = match &e.kind {
             ExprKind::Cast { input, .. } => return self.has_collation(input, column),
+            ExprKind::Func { func: FuncId::Collate(_), args } if args.len() != 2 => {
+                return self.has_collation(&args[0], column);
+            }
             ExprKind::Concat { left, right } => (vec![left, right], "add"),
             ExprKind::Case { branches, otherwise } => {
                 let results = branches.iter().map(|(_, result)| result);
@@ -207,7 +234,7 @@ impl Binder<'_> {
         if labels.iter().flatten().any(|label| label.explicit) {
             return Ok(());
         }
-        let usual = Collation::default().name();
+        let usual = self.usual.collation.name();
         let mut names = parts.iter().zip(labels).filter_map(|(part, label)| match label {
             Some(label) => Some(label.name),
             None => self.is_of_table(part).then(|| usual.clone()),
@@ -248,7 +275,7 @@ impl Binder<'_> {
                 return Err(conflict(name, second));
             }
         }
-        let usual = Collation::default().name();
+        let usual = self.usual.collation.name();
         let chosen = match (a, b) {
             (Some(a), Some(b)) if a.explicit == b.explicit => {
                 if !a.name.eq_ignore_ascii_case(&b.name) {
@@ -277,6 +304,9 @@ impl Binder<'_> {
             }
             (None, None) => return Ok((left, right)),
         };
+        if self.usual.rule.is_some() {
+            return Ok((self.fitting(left, chosen.rule), self.fitting(right, chosen.rule)));
+        }
         if chosen.explicit {
             let (rule, name) = (chosen.rule, chosen.name);
             return Ok((wrap(left, rule, &name), wrap(right, rule, &name)));
@@ -301,10 +331,11 @@ impl Binder<'_> {
 
     /// What a variable is given has the database's collation from then on.
     pub(crate) fn plain_text(&self, e: Expr) -> Expr {
+        if self.usual.rule.is_some() {
+            return self.ungiven(e);
+        }
         match self.label(&e) {
-            Some(l) if l.rule != Rule::CiAs && e.ty.is_character() => {
-                wrap(e, Rule::CiAs, &Collation::default().name())
-            }
+            Some(l) if l.rule != Rule::CiAs && e.ty.is_character() => given::under(e, Rule::CiAs),
             _ => e,
         }
     }
@@ -316,6 +347,8 @@ impl Binder<'_> {
                 self.base_columns.iter().any(|(first, last)| (*first..=*last).contains(&id.0))
             }
             _ if !e.ty.is_character() => false,
+            // It is nobody's any more.
+            ExprKind::Func { func: FuncId::Collate(_), args } if args.len() == 1 => false,
             ExprKind::Func { args, .. } => args.iter().any(|e| self.is_of_table(e)),
             ExprKind::Concat { left, right } => self.is_of_table(left) || self.is_of_table(right),
             ExprKind::Cast { input, .. } => self.is_of_table(input),
@@ -330,12 +363,19 @@ impl Binder<'_> {
         }
         match &e.kind {
             ExprKind::Col(id) if !self.collated.is_empty() => self.collated.get(id).cloned(),
+            ExprKind::Func { func: FuncId::Collate(_), args } if args.len() == 1 => None,
             ExprKind::Func { func: FuncId::Collate(rule), args } => {
                 let name = match &args[1].kind {
                     ExprKind::Const(Value::Str(name)) => name.to_string(),
                     _ => String::new(),
                 };
-                Some(Label { rule: *rule, name, explicit: true, conflict: None, bare: false })
+                let explicit = args.len() == 2;
+                Some(Label { rule: *rule, name, explicit, conflict: None, bare: false })
+            }
+            ExprKind::Subquery { kind: SubqueryKind::Scalar, query }
+                if self.usual.rule.is_some() =>
+            {
+                self.collated.get(&query.output.first()?.id).cloned()
             }
             ExprKind::Func { args, .. } => self.of_several(args.iter()),
             ExprKind::Concat { left, right } => self.of_several([&**left, right].into_iter()),
@@ -370,7 +410,8 @@ fn is_fixed(e: &Expr) -> bool {
 
 /// The expression under the rule, once.
 pub(crate) fn wrap(e: Expr, rule: Rule, name: &str) -> Expr {
-    if matches!(&e.kind, ExprKind::Func { func: FuncId::Collate(r), .. } if *r == rule) {
+    if matches!(&e.kind, ExprKind::Func { func: FuncId::Collate(r), args } if *r == rule && args.len() == 2)
+    {
         return e;
     }
     let (ty, nullable) = (e.ty, e.nullable);

@@ -8,7 +8,9 @@ use ir::*;
 use syntax::ast;
 use types::SqlType;
 
-use crate::notes::{Base, Browsing, Collated, Exposed, MAXRECURSION, Moments, Recursion, Sources};
+use crate::notes::{
+    Base, Browsing, Collated, Exposed, MAXRECURSION, Moments, Recursion, Sources, Usual,
+};
 use semantics::names::{Names, is_private};
 use semantics::{BindError, Result};
 
@@ -154,6 +156,10 @@ pub(crate) struct Binder<'a> {
     /// The next SELECT is the statement's own: what its columns tell of their tables.
     pub browsing: Browsing,
     pub settings: Settings,
+    /// What texts go by that belong to no column.
+    pub usual: Usual,
+    /// Columns whose texts have no rule with them though the usual one is another than theirs.
+    pub plain: std::collections::HashSet<ColId>,
     /// Columns that `*` leaves out.
     pub hidden: std::collections::HashSet<ColId>,
     /// Columns of queries in FROM that are NULL itself in each row: they take any type.
@@ -234,6 +240,8 @@ impl<'a> Binder<'a> {
             sources: None,
             browsing: Browsing::No,
             settings: names.settings(),
+            usual: Usual::of(names.collation(None)),
+            plain: Default::default(),
             hidden: Default::default(),
             null_columns: Default::default(),
             failed: Vec::new(),
@@ -252,6 +260,12 @@ impl<'a> Binder<'a> {
             away: None,
             changed: None,
         }
+    }
+
+    /// The same where texts that belong to no column go by that collation.
+    pub fn under(mut self, collation: types::Collation) -> Binder<'a> {
+        self.usual = Usual::of(collation);
+        self
     }
 
     /// Some levels down, unless that is too deep for a worker's stack.

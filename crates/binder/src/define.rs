@@ -119,6 +119,7 @@ impl Binder<'_> {
             versioning,
             memory,
             compression: Default::default(),
+            database_collation: Default::default(),
         };
         compress(&mut spec, &create.options);
         Ok(ddl::CreateTable { name, spec })
@@ -164,6 +165,7 @@ impl Binder<'_> {
             primary_key: parts.primary_key,
             unique: parts.unique,
             checks: parts.checks.into_iter().map(|(check, _)| check).collect(),
+            database_collation: self.usual.collation,
             ..TableSpec::default()
         })
     }
@@ -344,7 +346,7 @@ impl Binder<'_> {
                 )
                 .with_state(3));
             }
-            let collation = self.column_collation(column.collation.as_ref(), ty, line)?;
+            let collation = self.column_collation(table, column.collation.as_ref(), ty, line)?;
             if column.second_default {
                 let column = &column.name.value;
                 let text = format!(

@@ -13,7 +13,8 @@ use semantics::{BindError, Result};
 impl Binder<'_> {
     /// A value.
     pub fn expr(&mut self, e: &ast::Expr) -> Result<Expr> {
-        self.deeper(1, |b| b.expr_at(e))
+        let bound = self.deeper(1, |b| b.expr_at(e))?;
+        Ok(self.given(bound))
     }
 
     fn expr_at(&mut self, e: &ast::Expr) -> Result<Expr> {

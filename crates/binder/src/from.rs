@@ -314,7 +314,7 @@ impl Binder<'_> {
             return Ok(Source { rel: self.filtered(get)?, tables: vec![scope] });
         }
         if let Some(view) = self.names.view(&wanted) {
-            let home = self.elsewhere(&wanted).map(Arc::from);
+            let home: Option<Arc<str>> = self.elsewhere(&wanted).map(Arc::from);
             if hints.iter().any(|hint| hint.name == "NOEXPAND") {
                 if let Some(home) = home {
                     let what = format!("NOEXPAND of a view of another database ({home})");
@@ -322,7 +322,10 @@ impl Binder<'_> {
                 }
                 return self.unexpanded(view.rows.clone(), name, alias, hints);
             }
-            return self.in_database(home, |b| b.view(&view, name, alias));
+            let usual = self.names.collation(home.as_deref());
+            let source = self.in_database(home, |b| b.view(&view, name, alias))?;
+            self.note_foreign(&source, usual);
+            return Ok(source);
         }
         match self.names.system_view(&wanted) {
             Some(view) if view.params.is_none() => self.system(view, Vec::new(), name, alias, &[]),
@@ -516,7 +519,10 @@ impl Binder<'_> {
                 self.coerce(bound, ty, CastMode::Implicit)
             })
             .collect::<Result<Vec<Expr>>>()?;
-        self.system(view, args, name, alias, columns)
+        let source = self.system(view, args, name, alias, columns)?;
+        let columns = source.tables.iter().flat_map(|table| &table.columns);
+        self.note_plain(columns.map(|c| (c.id, c.ty)));
+        Ok(source)
     }
 
     pub fn find_cte(&self, name: &str) -> Option<usize> {

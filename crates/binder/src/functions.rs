@@ -235,13 +235,14 @@ impl Binder<'_> {
                         other operators to form a complex scalar expression.";
             return Err(BindError::new(302, 16, line, text).with_state(0));
         }
-        let args = match f.star && matches!(name, "CHECKSUM" | "BINARY_CHECKSUM") {
+        let mut args = match f.star && matches!(name, "CHECKSUM" | "BINARY_CHECKSUM") {
             true => self.all_columns(line)?,
             false if name == "ISNULL" => self.in_conditional(|b| b.args(f))?,
             false => self.args(f)?,
         };
         if args.len() > 1 {
             self.explicit_once(&args.iter().collect::<Vec<_>>(), &name.to_lowercase())?;
+            self.agree(&mut args);
         }
         let made = self.scalar_of_units(f, name, args, line)?;
         Ok(self.by_characters(made))

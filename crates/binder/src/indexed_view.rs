@@ -42,7 +42,7 @@ impl Binder<'_> {
         let columns: Vec<ColumnSpec> = columns
             .map(|column| ColumnSpec {
                 nullable: Some(column.nullable),
-                collation: self.collation_of_column(column.id),
+                collation: self.collation_of_column(column.id, column.ty),
                 ..ColumnSpec::new(column.name.as_deref().unwrap_or_default(), column.ty)
             })
             .collect();

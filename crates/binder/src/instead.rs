@@ -96,7 +96,7 @@ pub(crate) fn view_rows(view: &ProcedureDef, names: &dyn Names) -> Result<TableD
         Err(BindError::new(4413, 16, 1, text))
     })?;
     let column = |c: &ScopeColumn| catalog::ColumnSpec {
-        collation: binder.collation_of_column(c.id),
+        collation: binder.collation_of_column(c.id, c.ty),
         ..catalog::ColumnSpec::new(c.name.as_deref().unwrap_or_default(), c.ty)
     };
     let spec = catalog::TableSpec {

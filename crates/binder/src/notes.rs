@@ -9,7 +9,7 @@ use std::sync::Arc;
 use catalog::TableDef;
 use ir::*;
 use types::SqlType;
-use types::collation::Rule;
+use types::collation::{Collation, Rule};
 use xml::{Given, NodeType, Typing};
 use xml_schema::Schema;
 
@@ -28,6 +28,21 @@ pub(crate) struct Label {
     pub conflict: Option<String>,
     /// Its values do not carry the rule.
     pub bare: bool,
+}
+
+/// The collation of the database whose text is bound.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Usual {
+    pub collation: Collation,
+    /// Its rule where a text has to be given it: none for [`Rule::CiAs`], which texts go by anyway.
+    pub rule: Option<Rule>,
+}
+
+impl Usual {
+    pub fn of(collation: Collation) -> Usual {
+        let rule = Some(collation).filter(|c| *c != Collation::default()).map(Collation::rule);
+        Usual { collation, rule: rule.filter(|rule| *rule != Rule::CiAs) }
+    }
 }
 
 /// A table that is read.

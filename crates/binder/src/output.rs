@@ -169,7 +169,7 @@ impl Binder<'_> {
                         self.note_use(&c, ColumnUse::Read);
                         let column = OutputColumn {
                             base: None,
-                            collation: self.collation_of_column(c.id),
+                            collation: self.collation_of_column(c.id, c.ty),
                             name: c.name,
                             id: self.new_col(),
                             ty: c.ty,

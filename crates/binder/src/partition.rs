@@ -28,7 +28,7 @@ impl Binder<'_> {
                 };
                 let line = ty.span.line.max(1);
                 let found = self.partition_type(ty)?;
-                let collation = self.column_collation(collation.as_ref(), found, line)?;
+                let collation = self.column_collation("", collation.as_ref(), found, line)?;
                 let values = values.iter().enumerate();
                 let values = values.map(|(i, value)| self.boundary(value, found, i + 1));
                 PartitionDdl::CreateFunction {

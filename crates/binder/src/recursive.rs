@@ -147,7 +147,7 @@ impl Binder<'_> {
             .iter()
             .map(|c| OutputColumn {
                 base: None,
-                collation: types::Collation::default(),
+                collation: c.collation,
                 name: c.name.clone(),
                 id: self.new_col(),
                 ty: c.ty,

@@ -188,6 +188,7 @@ impl Binder<'_> {
             } else {
                 let id = self.new_col();
                 let value = Expr::col(id, arg.ty, arg.nullable);
+                self.note_plain([(id, arg.ty)].into_iter());
                 computed.push((id, arg));
                 value
             };

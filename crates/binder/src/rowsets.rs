@@ -77,6 +77,7 @@ impl Binder<'_> {
         }
         let ids: Vec<(ColId, SqlType)> =
             columns.iter().map(|(_, ty)| (self.new_col(), *ty)).collect();
+        self.note_plain(ids.iter().copied());
         let shown = alias.unwrap_or(&name.name).value.clone();
         let scope = ScopeTable {
             name: shown.clone(),

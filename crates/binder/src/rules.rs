@@ -9,7 +9,7 @@ use std::sync::Arc;
 use catalog::{ProcedureDef, RefAction, TableDef};
 use ir::*;
 use syntax::ast;
-use types::{Collation, SqlType};
+use types::SqlType;
 
 use crate::context::{Binder, Frame, Scope, ScopeColumn, ScopeTable};
 use semantics::names::Names;
@@ -46,7 +46,7 @@ pub type FindFunction<'a> = dyn Fn(&ObjectName) -> Option<Arc<ProcedureDef>> + '
 fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
     let frame = Frame::default();
     let names = FunctionNames(functions);
-    let mut binder = Binder::new(&names, &frame, 1);
+    let mut binder = Binder::new(&names, &frame, 1).under(table.database_collation);
     binder.note_row(table);
     let columns = table.columns.iter().map(|c| (&*c.name, c.ty, c.nullable)).collect::<Vec<_>>();
     // One row for all of them: a wide table may have a rule for each column.
@@ -58,12 +58,7 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
             let value = binder.over(&mut row, |b| b.expr(&parsed))?;
             let value = binder.store(value, column.ty, column.collation, ordinal)?;
             // Whoever reads the column takes it that its texts go by its collation.
-            let value = match column.ty.is_character() && column.collation != Collation::default() {
-                true => {
-                    crate::collate::wrap(value, column.collation.rule(), &column.collation.name())
-                }
-                false => value,
-            };
+            let value = binder.as_column(value, column);
             rules.computed.push((ordinal, over_slots(value)));
         }
     }

@@ -649,7 +649,7 @@ impl Binder<'_> {
                 self.note_use(c, ColumnUse::Read);
                 items.push(Item {
                     name: c.name.clone(),
-                    expr: self.column_value(c),
+                    expr: self.given(self.column_value(c)),
                     identity: c.identity.filter(|_| single),
                     updatable: c.updatable,
                     hidden: false,

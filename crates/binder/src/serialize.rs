@@ -195,11 +195,12 @@ impl Binder<'_> {
             spec.levels.iter_mut().for_each(|l| *l = xml_name(l, &clause.namespaces));
         }
         let out = self.new_col();
+        self.note_plain([(out, LONG_TEXT)].into_iter());
         let columns = query.output.iter().map(|c| c.id).collect();
         let rel = Rel::Serialize { input: Box::new(query.rel), spec: Arc::new(spec), columns, out };
         let output = OutputColumn {
             base: None,
-            collation: types::Collation::default(),
+            collation: self.usual.collation,
             name: None,
             id: out,
             ty: if clause.typed { SqlType::Xml } else { LONG_TEXT },

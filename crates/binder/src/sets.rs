@@ -37,7 +37,7 @@ impl Binder<'_> {
             let id = self.new_col();
             output.push(OutputColumn {
                 base: None,
-                collation: types::Collation::default(),
+                collation: self.usual_of(ty),
                 name: None,
                 id,
                 ty,
@@ -91,6 +91,7 @@ impl Binder<'_> {
         let mut types = Vec::with_capacity(left.output.len());
         let operation = op.name();
         let mut unsettled = Vec::new();
+        let mut rules = Vec::with_capacity(left.output.len());
         for (i, (a, b)) in left.output.iter().zip(&right.output).enumerate() {
             let (a, b) = (self.as_expression(&left.rel, a), self.as_expression(&right.rel, b));
             types.push(match self.common(&[&a, &b])? {
@@ -98,6 +99,7 @@ impl Binder<'_> {
                 None => a.ty,
             });
             self.explicit_once(&[&a, &b], operation)?;
+            rules.push(self.rule_of_both(&a, &b));
             if op != SetOp::UnionAll {
                 self.one_rule(a, b, operation)?;
             } else if self.scopes.is_empty() {
@@ -117,9 +119,12 @@ impl Binder<'_> {
                 ),
             ));
         }
+        self.bring_under(&mut left, &rules);
+        self.bring_under(&mut right, &rules);
         let left_columns = self.convert_output(&mut left, &types)?;
         let right_columns = self.convert_output(&mut right, &types)?;
         let columns: Vec<ColId> = types.iter().map(|_| self.new_col()).collect();
+        self.note_labels(&columns, rules);
         let output = left
             .output
             .iter()
@@ -127,7 +132,7 @@ impl Binder<'_> {
             .zip(columns.iter().zip(&types))
             .map(|((a, b), (id, ty))| OutputColumn {
                 base: self.long_of(&[a, b], *id, *ty),
-                collation: types::Collation::default(),
+                collation: self.collation_of_column(*id, *ty),
                 name: a.name.clone(),
                 id: *id,
                 ty: *ty,

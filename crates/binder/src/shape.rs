@@ -103,7 +103,7 @@ impl Binder<'_> {
             let base = base.filter(|base| base.ty == column.ty);
             spec.columns.push(ColumnSpec {
                 nullable: Some(column.nullable),
-                collation: self.collation_of_column(column.id),
+                collation: self.collation_of_column(column.id, column.ty),
                 identity: column.identity,
                 alias: base.and_then(|base| base.alias),
                 rowversion: base.is_some_and(|base| base.rowversion),

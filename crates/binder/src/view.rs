@@ -10,6 +10,7 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
+use crate::notes::Usual;
 use semantics::kept;
 use semantics::{BindError, Result};
 
@@ -114,7 +115,8 @@ impl Binder<'_> {
         home: Option<Arc<str>>,
         f: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        self.having(|b| &mut b.home, home, f)
+        let usual = Usual::of(self.names.collation(home.as_deref()));
+        self.having(|b| &mut b.home, home, |b| b.having(|b| &mut b.usual, usual, f))
     }
 
     /// What the text of another database's view may not name yet: it would mean an object of this database.

@@ -6,7 +6,6 @@
 
 use catalog::TableDef;
 use ir::*;
-use types::Collation;
 
 use crate::context::{Binder, ScopeColumn};
 use crate::scope::Source;
@@ -31,14 +30,7 @@ impl Binder<'_> {
             let value = self.over_row(&table.name, &columns, |b| b.expr(&parsed));
             self.collated = others;
             let value = self.store(value?, column.ty, column.collation, ordinal)?;
-            let mut value = match column.ty.is_character()
-                && column.collation != Collation::default()
-            {
-                true => {
-                    crate::collate::wrap(value, column.collation.rule(), &column.collation.name())
-                }
-                false => value,
-            };
+            let mut value = self.as_column(value, column);
             rename(&mut value, ids);
             value.nullable = true;
             self.volatile.insert(ids[ordinal], value);

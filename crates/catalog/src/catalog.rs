@@ -22,7 +22,7 @@ use engine::{Durability, EngineError, TableLock, TxnOptions};
 use parking_lot::RwLock;
 use runtime::task::NoSuspend;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use telemetry::WaitType;
 use types::Value;
@@ -45,6 +45,8 @@ pub struct Catalog {
     pub(crate) next_object_id: AtomicI32,
     pub(crate) identities: Identities,
     pub(crate) shapes: crate::shapes::Shapes,
+    /// The number of the database's collation: see `collation.rs`.
+    pub(crate) collation: AtomicU32,
     /// The database's name, for messages; unknown until somebody says it.
     name: OnceLock<Box<str>>,
 }
@@ -157,6 +159,7 @@ impl Catalog {
             next_object_id: AtomicI32::new(FIRST_OBJECT_ID),
             identities: Identities::default(),
             shapes: crate::shapes::Shapes::default(),
+            collation: AtomicU32::new(types::Collation::default().number()),
             name: OnceLock::new(),
         }
     }

@@ -55,6 +55,7 @@ impl Catalog {
             primary_key,
             partitioned,
             compression: spec.compression,
+            database_collation: self.collation(),
             filegroup,
             version: self.new_version(),
             created_unix_ns: runtime::clock::unix_ns(),

@@ -58,6 +58,8 @@ pub struct TableDef {
     pub layout: RowLayout,
     /// Of the clustered key; no parts for a heap.
     pub key_layout: KeyLayout,
+    /// What texts of no column go by in its rules: the database's, in which it was defined.
+    pub database_collation: types::Collation,
     pub filegroup: Box<str>,
     /// Catalog version at which this definition came to be; a plan made under it is stale when the
     /// current definition's differs.
@@ -100,6 +102,7 @@ impl TableDef {
             compiled: Compiled::default(),
             layout: Default::default(),
             key_layout: Default::default(),
+            database_collation: Default::default(),
             filegroup: "PRIMARY".into(),
             version: 0,
             created_unix_ns: 0,

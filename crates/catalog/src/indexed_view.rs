@@ -50,6 +50,7 @@ impl Catalog {
         let mut rows = TableDef {
             tree: txn.create_tree(number)?,
             view: Some(Arc::new(view)),
+            database_collation: self.collation(),
             filegroup,
             version: self.new_version(),
             created_unix_ns: old.created_unix_ns,

@@ -12,6 +12,7 @@ mod alter;
 mod audits;
 mod binding;
 mod catalog;
+mod collation;
 mod columnstore;
 mod configuration;
 mod constraint;

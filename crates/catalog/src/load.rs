@@ -27,6 +27,8 @@ impl Catalog {
         let mut txn = self.db.begin(TxnOptions::default());
         txn.begin_statement();
         let t = &self.tables;
+        let configuration = self.load_configuration(&mut txn)?;
+        self.load_collation(&configuration)?;
         let filegroups =
             filegroups(t.filegroups.scan(&mut txn, &[])?, t.files.scan(&mut txn, &[])?)?;
         let mut stored = StoredTables {
@@ -179,7 +181,6 @@ impl Catalog {
             }
         }
         let identities = t.identities.scan(&mut txn, &[])?;
-        let configuration = self.load_configuration(&mut txn)?;
         let properties = self.load_properties(&mut txn)?;
         let directory = principals::load(&t.security, &mut txn, Scope::Database)?;
         txn.end_statement();
@@ -346,6 +347,7 @@ impl StoredTables<'_> {
             tracking,
             memory,
             compression,
+            database_collation: self.catalog.collation(),
             filegroup,
             version: self.catalog.new_version(),
             created_unix_ns: created,

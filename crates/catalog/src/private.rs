@@ -38,6 +38,7 @@ pub fn define_private(
     let mut table = TableDef {
         primary_key,
         place,
+        database_collation: spec.database_collation,
         version,
         created_unix_ns: runtime::clock::unix_ns(),
         ..TableDef::bare(object_id, "dbo".into(), spec.name.clone(), columns)

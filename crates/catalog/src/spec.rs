@@ -25,6 +25,8 @@ pub struct TableSpec {
     pub versioning: Option<VersioningSpec>,
     /// DATA_COMPRESSION of the rows, where they lie in a heap.
     pub compression: Compression,
+    /// Of a table variable: its database's. See [`crate::TableDef::database_collation`].
+    pub database_collation: types::Collation,
 }
 
 /// Where a table or an index is to lie: a filegroup, or a partition scheme and its column.

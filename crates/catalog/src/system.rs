@@ -21,7 +21,7 @@
 //! | 15 | permissions | scope, class, major_id, grantee, permission (1000 + n: UNMASK of column n) | state, grantor |
 //! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter, of a columnstore index: see `columnstore.rs`, bucket count, options, of a spatial index: see `spatial_index.rs`, of an XML index: see `xml_index.rs` |
 //! | 17 | constraints | object_id, constraint_id | name, kind (1 check, 2 foreign key), flags, columns, table, its columns, on delete, on update, text |
-//! | 18 | configuration | name | value, value for secondaries (CHANGE_TRACKING: see `tracking.rs`; MESSAGE: see `messages.rs`; AUDIT SPECIFICATION: see `audits.rs`) |
+//! | 18 | configuration | name | value, value for secondaries (CHANGE_TRACKING: see `tracking.rs`; COLLATION: see `collation.rs`; MESSAGE: see `messages.rs`; AUDIT SPECIFICATION: see `audits.rs`) |
 //! | 19 | statistics | object_id, stats_id, part | name, flags (1 auto created, 2 user created, 4 no recompute), bytes |
 //! | 20 | partitioned | object_id, index_id (0: the table's rows) | scheme, ordinal of the column |
 //! | 21 | properties | class, major_id, minor_id, name without blanks at its end | name if it ends in blanks, value, of parameters and of columns of views and table types their name |

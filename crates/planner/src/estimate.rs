@@ -157,6 +157,10 @@ impl Facts {
                 let value = self.value(input)?;
                 convert::cast(&value, input.ty, e.ty, style.unwrap_or(0)).ok()
             }
+            ExprKind::Func { func: FuncId::Collate(rule), args } => match self.value(&args[0])? {
+                Value::Str(text) => Some(Value::Str(text.with_rule(*rule))),
+                other => Some(other),
+            },
             ExprKind::Neg(_) | ExprKind::Arith { .. } | ExprKind::Func { .. } => {
                 let mut computed = e.clone();
                 let mut known = true;

@@ -160,6 +160,12 @@ pub trait Names {
     fn settings(&self) -> Settings {
         Settings::default()
     }
+    /// The collation of a database (None: the current one): of columns that are given none, and of texts that belong to no
+    /// column.
+    fn collation(&self, database: Option<&str>) -> types::Collation {
+        let _ = database;
+        types::Collation::default()
+    }
     /// Name of the current database.
     fn database(&self) -> String;
 }

@@ -312,6 +312,16 @@ impl Names for SessionNames<'_> {
         self.settings
     }
 
+    fn collation(&self, database: Option<&str>) -> types::Collation {
+        match database {
+            None => self.state.database.catalog.collation(),
+            Some(name) => {
+                let other = self.host.borrow_mut().database(name);
+                other.map(|other| other.catalog.collation()).unwrap_or_default()
+            }
+        }
+    }
+
     fn database(&self) -> String {
         self.state.database.name.clone()
     }

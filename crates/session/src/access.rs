@@ -53,6 +53,11 @@ impl Instance {
         all.into_iter().filter(there).collect()
     }
 
+    /// Is somebody else in a database?
+    pub(crate) fn has_others(&self, database: u16, spid: u16) -> bool {
+        !self.others_in(database, spid).is_empty()
+    }
+
     /// 5064 while somebody else is the one user of a database.
     pub(crate) fn check_single_user(&self, name: &str, spid: u16) -> Result<(), SqlError> {
         let Ok(def) = self.server.database(name) else { return Ok(()) };

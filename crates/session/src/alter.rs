@@ -239,7 +239,7 @@ impl InstanceHost {
                 instance.track_changes(&open.name);
                 Ok(())
             }
-            AlterDatabaseAction::Collate(name) => create::check_collation(&name.value),
+            AlterDatabaseAction::Collate(name) => self.collate_database(open, &name.value),
             _ => Err(SqlError::unsupported("ALTER DATABASE with this clause")),
         }
     }

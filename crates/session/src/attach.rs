@@ -69,6 +69,10 @@ pub(crate) fn attach(instance: &Arc<Instance>, statement: &CreateDatabase) -> Re
     let result = (|| {
         let catalog = Catalog::open(&engine).map_err(catalog_error)?;
         def.filegroups = catalog.filegroups();
+        if catalog.collation() != types::Collation::default() {
+            let (option, name) = (crate::database_collation::OPTION, catalog.collation().name());
+            crate::database_options::note_option(&mut def, option, &name);
+        }
         for group in &mut def.filegroups {
             for file in &mut group.files {
                 if let Some(now) = files.data.iter().find(|f| f.file_id == file.file_id) {

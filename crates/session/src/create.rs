@@ -22,9 +22,9 @@ const GROWTH_BYTES: u64 = 64 << 20;
 pub(crate) fn define(statement: &CreateDatabase) -> Result<DatabaseDef, SqlError> {
     let name = &statement.name.value;
     check_name(name)?;
-    if let Some(collation) = &statement.collation {
-        check_collation(&collation.value)?;
-    }
+    let collation = statement.collation.as_ref();
+    let collation =
+        collation.map(|name| crate::database_collation::find(&name.value)).transpose()?;
     let mut next_file_id = 3;
     let mut logical = BTreeSet::new();
     let mut filegroups: Vec<FilegroupDef> = Vec::new();
@@ -97,6 +97,10 @@ pub(crate) fn define(statement: &CreateDatabase) -> Result<DatabaseDef, SqlError
     };
     for option in &statement.options {
         crate::database_options::set_option(&mut def, option)?;
+    }
+    if let Some(collation) = collation {
+        let option = crate::database_collation::OPTION;
+        crate::database_options::note_option(&mut def, option, &collation.name());
     }
     Ok(def)
 }
@@ -260,18 +264,4 @@ pub(crate) fn check_name(name: &str) -> Result<(), SqlError> {
         ));
     }
     Ok(())
-}
-
-/// COLLATE of a database: one that orders as SQL_Latin1_General_CP1_CI_AS, which it then has. 448; others are refused by
-/// name.
-pub(crate) fn check_collation(name: &str) -> Result<(), SqlError> {
-    let usual = ["DATABASE_DEFAULT", "CATALOG_DEFAULT"];
-    match types::Collation::of_name(name) {
-        Some(found) if found.rule() == types::collation::Rule::CiAs && !found.is_utf8() => Ok(()),
-        None if usual.iter().any(|n| name.eq_ignore_ascii_case(n)) => Ok(()),
-        None if !name.contains('_') => {
-            Err(SqlError::new(448, 16, format!("Invalid collation '{name}'.")))
-        }
-        _ => Err(SqlError::unsupported(format!("COLLATE {name} of a database"))),
-    }
 }

@@ -1,6 +1,7 @@
 //! What the interpreter may ask of the instance: whole databases, and the instance's settings.
 
 use crate::create;
+use crate::database_options::noted;
 use crate::errors::{catalog_error, engine_error};
 use crate::facts::InstanceFacts;
 use crate::instance::{CloseRefused, Instance};
@@ -441,6 +442,10 @@ impl InstanceHost {
             catalog,
         };
         self.apply_filegroups(&open, def)?;
+        if let Some(name) = noted(def, crate::database_collation::OPTION) {
+            let collation = crate::database_collation::find(name)?;
+            open.catalog.set_collation(collation).map_err(catalog_error)?;
+        }
         self.store(DatabaseDef { state: DatabaseState::Online, ..(**def).clone() })?;
         self.instance.add_database(open);
         Ok(())

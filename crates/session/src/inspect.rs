@@ -105,6 +105,8 @@ fn header_row(set: &SetInfo) -> Vec<Cell> {
     let small = |n: u8| Value::TinyInt(n);
     let kind = if h.kind == SetKind::Database { 1 } else { 2 };
     let lsn = |n: u64| if n == 0 { Value::Null } else { number(n) };
+    let said = h.options.iter().find(|(name, _)| *name == crate::database_collation::OPTION);
+    let collation = said.map_or("SQL_Latin1_General_CP1_CI_AS", |(_, name)| name.as_str());
     let raw = end.map_or(0, |e| e.raw_bytes);
     vec![
         (
@@ -146,7 +148,7 @@ fn header_row(set: &SetInfo) -> Vec<Cell> {
         ("Flags", SqlType::Int, Value::Int(512)),
         ("BindingID", GUID, guid(&h.fork)),
         ("RecoveryForkID", GUID, guid(&h.fork)),
-        ("Collation", NAME, Value::str("SQL_Latin1_General_CP1_CI_AS")),
+        ("Collation", NAME, Value::str(collation)),
         ("FamilyGUID", GUID, guid(&h.family)),
         ("HasBulkLoggedData", SqlType::Bit, Value::Bit(false)),
         ("IsSnapshot", SqlType::Bit, Value::Bit(false)),

@@ -18,6 +18,7 @@ mod backup;
 mod config;
 mod configuration;
 mod create;
+mod database_collation;
 mod database_options;
 mod ending;
 mod errors;

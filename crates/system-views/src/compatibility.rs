@@ -12,7 +12,7 @@ use crate::catalog_views::indexes::{self, Index};
 use crate::context::{Context, Database};
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
-use crate::types_table::{TYPES, TypeRow, long_type, user_types};
+use crate::types_table::{self, TYPES, TypeRow, long_type, user_types};
 use executor::SqlError;
 use types::{SqlType, Value};
 
@@ -260,7 +260,8 @@ view! {
 }
 
 fn types_rows(context: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
-    Ok(TYPES.iter().cloned().chain(user_types(context)).collect())
+    let all = TYPES.iter().cloned().chain(user_types(context));
+    Ok(types_table::of_database(context, all))
 }
 
 view! {
@@ -284,7 +285,7 @@ view! {
     printfmt varchar(255) null = NULL;
     prec smallint null = if t.precision > 0 { t.precision as i16 } else { t.max_length };
     scale tinyint null = (t.precision > 0).then_some(t.scale);
-    collation sysname null = t.collated.then_some(crate::context::COLLATION);
+    collation sysname null = t.collated.then(|| t.collation.name());
 }
 
 fn own_files(context: &Context<'_>, _: &[Value]) -> Result<Vec<File>, SqlError> {

@@ -115,6 +115,12 @@ impl DatabaseNames<'_> {
 }
 
 impl Names for DatabaseNames<'_> {
+    fn collation(&self, database: Option<&str>) -> types::Collation {
+        let Some(name) = database else { return self.catalog().collation() };
+        let other = Context::of_database(self.context.server, self.context.session, name);
+        other.map(|other| other.database.catalog.collation()).unwrap_or_default()
+    }
+
     fn version(&self) -> u64 {
         self.catalog().version()
     }

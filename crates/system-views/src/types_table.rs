@@ -21,6 +21,8 @@ pub struct TypeRow {
     pub precision: u8,
     pub scale: u8,
     pub collated: bool,
+    /// The database's that is asked about.
+    pub collation: Collation,
     pub nullable: bool,
     pub schema_id: i32,
     pub user_defined: bool,
@@ -40,6 +42,7 @@ fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) ->
         precision,
         scale,
         collated: false,
+        collation: Collation::default(),
         nullable: true,
         schema_id: crate::object::SYS,
         user_defined: false,
@@ -149,6 +152,12 @@ fn of_module(context: &Context<'_>, module: &Arc<ProcedureDef>) -> Option<TypeRo
         bindings: module.bindings,
         ..named
     })
+}
+
+/// Types with the collation of the database that is asked about.
+pub fn of_database(context: &Context<'_>, all: impl Iterator<Item = TypeRow>) -> Vec<TypeRow> {
+    let collation = context.database.catalog.collation();
+    all.map(|t| TypeRow { collation, ..t }).collect()
 }
 
 /// A type by a name that may carry a schema: `sys.int`, `[int]`, `dbo.id`.

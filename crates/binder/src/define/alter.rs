@@ -174,7 +174,7 @@ impl Binder<'_> {
                     // 206 and 257, though there be no rows.
                     self.coerce(Expr::col(ColId(0), old.ty, true), ty, CastMode::Implicit)?;
                 }
-                let collation = self.column_collation(collation.as_ref(), ty, line)?;
+                let collation = self.column_collation(&table.name, collation.as_ref(), ty, line)?;
                 let mask = mask.as_ref().map(|text| catalog::mask_of(text, &name.value, ty));
                 let mask = mask.transpose().map_err(|e| BindError::of_catalog(e, line))?;
                 let name = name.value.as_str().into();

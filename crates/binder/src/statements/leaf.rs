@@ -281,7 +281,8 @@ impl ProgramBinder<'_> {
                         ));
                     };
                     let value = b.expr(e)?;
-                    StmtKind::SetVars(vec![(var, b.coerce(value, ty, CastMode::Implicit)?)])
+                    let value = b.coerce(value, ty, CastMode::Implicit)?;
+                    StmtKind::SetVars(vec![(var, b.plain_text(value))])
                 }
                 Some(_) if !self.procedure => {
                     return Err(BindError::new(

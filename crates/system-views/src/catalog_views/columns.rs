@@ -2,11 +2,11 @@
 //!
 //! Columns and types: SQL Server 2022's documentation of each view.
 
-use crate::context::{COLLATION, Context, built_in};
+use crate::context::{Context, built_in};
 use crate::declare::{Declared, NULL, variant, view};
 use crate::object::{self, Object, What, default_id};
 use crate::shape;
-use crate::types_table::{ColumnType, TYPES, TypeRow, column_type, long_type, user_types};
+use crate::types_table::{self, ColumnType, TYPES, TypeRow, column_type, long_type, user_types};
 use catalog::{ColumnDef, Identity, Marks, ModuleKind, PeriodEdge, TableDef};
 use executor::SqlError;
 use std::sync::Arc;
@@ -277,7 +277,8 @@ fn seen_types(context: &Context<'_>) -> Vec<TypeRow> {
 }
 
 fn type_rows(context: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
-    Ok(TYPES.iter().cloned().chain(seen_types(context)).collect())
+    let all = TYPES.iter().cloned().chain(seen_types(context));
+    Ok(types_table::of_database(context, all))
 }
 
 fn table_types(context: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
@@ -296,7 +297,7 @@ macro_rules! type_view {
             max_length smallint = $t.max_length;
             precision tinyint = $t.precision;
             scale tinyint = $t.scale;
-            collation_name sysname null = $t.collated.then_some(COLLATION);
+            collation_name sysname null = $t.collated.then(|| $t.collation.name());
             is_nullable bit null = $t.nullable;
             is_user_defined bit = $t.user_defined;
             is_assembly_type bit = $t.system == 240;

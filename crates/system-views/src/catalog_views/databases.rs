@@ -2,7 +2,7 @@
 //!
 //! Columns and types: SQL Server 2022's documentation of each view. Sizes are in pages of 8 KiB, as there.
 
-use crate::context::{COLLATION, COMPATIBILITY_LEVEL, Context, Database, built_in, moment};
+use crate::context::{COMPATIBILITY_LEVEL, Context, Database, built_in, moment};
 use crate::declare::{Declared, NULL, view};
 use catalog::{DatabaseState, FilegroupDef, StatisticsSwitch};
 use engine::{DelayedDurability, RecoveryModel};
@@ -49,6 +49,16 @@ impl Database {
             // One of the system's that nobody has gone to yet is none the worse for it.
             _ if self.open.is_none() && self.id > LAST_SYSTEM_DATABASE => (3, "RECOVERY_PENDING"),
             _ => (0, "ONLINE"),
+        }
+    }
+
+    /// The database's collation: as it was last said where the database is not open.
+    pub fn collation(&self) -> types::Collation {
+        match &self.open {
+            Some(open) => open.catalog.collation(),
+            None => {
+                self.option("collation").and_then(types::Collation::of_name).unwrap_or_default()
+            }
         }
     }
 
@@ -160,7 +170,7 @@ view! {
     owner_sid varbinary(85) null = owner(d);
     create_date datetime = d.created();
     compatibility_level tinyint = d.compatibility_level();
-    collation_name sysname null = COLLATION;
+    collation_name sysname null = Some(d.collation().name());
     user_access tinyint null = d.user_access().0;
     user_access_desc nvarchar(60) null = d.user_access().1;
     is_read_only bit null = d.is_read_only();

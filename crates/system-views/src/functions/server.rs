@@ -144,10 +144,10 @@ pub fn database_property(context: &Context<'_>, args: Args<'_>) -> Value {
     let Some(database) = found else { return Value::Null };
     let on = |option: &str| shown(i64::from(database.is_on(option)));
     match property.trim().to_ascii_lowercase().as_str() {
-        "collation" => Value::str(COLLATION),
-        "comparisonstyle" => shown(196_609),
-        "lcid" => shown(1033),
-        "sqlsortorder" => shown(52),
+        "collation" => Value::str(&database.collation().name()),
+        "comparisonstyle" => shown(i64::from(database.collation().comparison_style())),
+        "lcid" => shown(i64::from(database.collation().locale())),
+        "sqlsortorder" => shown(i64::from(database.collation().to_wire()[4])),
         "status" => Value::str(database.state().1),
         "updateability" => {
             Value::str(if database.is_read_only() { "READ_ONLY" } else { "READ_WRITE" })

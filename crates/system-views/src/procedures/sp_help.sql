@@ -71,6 +71,6 @@ IF EXISTS (SELECT 1 FROM sys.all_parameters WHERE object_id = @id)
             WHEN p.system_type_id IN (231, 239) AND p.max_length > 0 THEN p.max_length / 2
             WHEN p.system_type_id IN (231, 239) THEN p.max_length ELSE p.precision END AS int) AS Prec,
         CAST(CASE WHEN p.system_type_id IN (34, 35, 36, 59, 62, 98, 99, 104, 165, 167, 173, 175, 231, 239, 241) THEN NULL ELSE p.scale END AS int) AS Scale, p.parameter_id AS Param_order,
-        CAST(CASE WHEN p.system_type_id IN (35, 99, 167, 175, 231, 239) THEN 'SQL_Latin1_General_CP1_CI_AS' ELSE NULL END AS sysname) AS Collation
+        CAST(CASE WHEN p.system_type_id IN (35, 99, 167, 175, 231, 239) THEN CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128)) ELSE NULL END AS sysname) AS Collation
     FROM sys.all_parameters AS p WHERE p.object_id = @id ORDER BY p.parameter_id
 RETURN 0

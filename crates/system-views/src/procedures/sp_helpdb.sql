@@ -8,7 +8,7 @@ END
 SELECT d.name, CAST(STR(s.pages / 128.0, 10, 2) + N' MB' AS nvarchar(13)) AS db_size, CAST(SUSER_SNAME(d.owner_sid) AS sysname) AS owner,
     CAST(d.database_id AS smallint) AS dbid, CAST(CONVERT(varchar(11), d.create_date, 109) AS nvarchar(11)) AS created,
     CAST('Status=' + d.state_desc + ', Updateability=READ_WRITE, UserAccess=MULTI_USER, Recovery=' + d.recovery_model_desc
-        + ', Version=957, Collation=' + d.collation_name + ', SQLSortOrder=52' AS nvarchar(600)) AS status,
+        + ', Version=957, Collation=' + d.collation_name + ', SQLSortOrder=' + CAST(DATABASEPROPERTYEX(d.name, 'SQLSortOrder') AS nvarchar(12)) AS nvarchar(600)) AS status,
     d.compatibility_level
 FROM sys.databases AS d
     LEFT JOIN (SELECT database_id, SUM(CAST(size AS bigint)) AS pages FROM sys.master_files GROUP BY database_id) AS s
