@@ -174,8 +174,7 @@ impl Catalog {
                     let to = |target| Some(if target == of(before) { of(id) } else { target });
                     self.move_properties(txn, scope, to)?;
                 }
-                let has_entries =
-                    table.indexes.iter().any(|i| i.index_id == id && i.has_entries());
+                let has_entries = table.indexes.iter().any(|i| i.index_id == id && i.has_entries());
                 if has_entries { self.filled(txn, table, id, work) } else { Ok(()) }
             }
             AlterTable::DropIndex { name } => {

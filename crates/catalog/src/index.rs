@@ -54,9 +54,7 @@ impl Catalog {
         };
         let alone = columnstore.as_ref().is_some_and(|c| c.in_memory);
         let clustered = spec.clustered && !alone;
-        if clustered
-            && let Some(index) = table.clustered_name()
-        {
+        if clustered && let Some(index) = table.clustered_name() {
             let (table, index) = (shown(table), index.into());
             return Err(CatalogError::ClusteredExists { table, index });
         }

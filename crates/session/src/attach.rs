@@ -70,7 +70,7 @@ pub(crate) fn attach(instance: &Arc<Instance>, statement: &CreateDatabase) -> Re
         let catalog = Catalog::open(&engine).map_err(catalog_error)?;
         def.filegroups = catalog.filegroups();
         if catalog.collation() != types::Collation::default() {
-            let (option, name) = (crate::database_collation::OPTION, catalog.collation().name());
+            let (option, name) = (crate::database_options::COLLATION, catalog.collation().name());
             crate::database_options::note_option(&mut def, option, &name);
         }
         for group in &mut def.filegroups {

@@ -24,7 +24,7 @@ pub(crate) fn define(statement: &CreateDatabase) -> Result<DatabaseDef, SqlError
     check_name(name)?;
     let collation = statement.collation.as_ref();
     let collation =
-        collation.map(|name| crate::database_collation::find(&name.value)).transpose()?;
+        collation.map(|name| crate::database_options::collation_named(&name.value)).transpose()?;
     let mut next_file_id = 3;
     let mut logical = BTreeSet::new();
     let mut filegroups: Vec<FilegroupDef> = Vec::new();
@@ -99,7 +99,7 @@ pub(crate) fn define(statement: &CreateDatabase) -> Result<DatabaseDef, SqlError
         crate::database_options::set_option(&mut def, option)?;
     }
     if let Some(collation) = collation {
-        let option = crate::database_collation::OPTION;
+        let option = crate::database_options::COLLATION;
         crate::database_options::note_option(&mut def, option, &collation.name());
     }
     Ok(def)

@@ -6,7 +6,7 @@
 //!
 //! Source: SQL Server's documentation of ALTER DATABASE, "Changing the database collation"; texts as in sys.messages.
 
-use crate::database_options::note_option;
+use crate::database_options::{COLLATION, collation_named, note_option};
 use crate::errors::catalog_error;
 use crate::host::InstanceHost;
 use catalog::{ModuleKind, ObjectRef, ProcedureDef, TableDef};
@@ -15,31 +15,14 @@ use semantics::{kept, native};
 use session_state::OpenDatabase;
 use syntax::ast::{Expr, ExprKind, FunctionReturns, Literal, StatementKind};
 use types::Collation;
-use types::collation::CodePage;
-
-/// Under which name the list of databases and the headers of backups have it too.
-pub(crate) const OPTION: &str = "collation";
 
 /// master, tempdb, model and msdb have the first ids.
 const SYSTEM_MAX: u16 = 4;
 
-/// The collation of that name: 448. One whose varchar is in another code page than 1252 is refused by name.
-pub(crate) fn find(name: &str) -> Result<Collation, SqlError> {
-    let usual = ["DATABASE_DEFAULT", "CATALOG_DEFAULT"];
-    match Collation::of_name(name) {
-        Some(found) if found.page() == CodePage::Cp1252 => Ok(found),
-        None if usual.iter().any(|n| name.eq_ignore_ascii_case(n)) => Ok(Collation::default()),
-        None if !name.contains('_') => {
-            Err(SqlError::new(448, 16, format!("Invalid collation '{name}'.")))
-        }
-        _ => Err(SqlError::unsupported(format!("COLLATE {name} of a database"))),
-    }
-}
-
 impl InstanceHost {
     /// ALTER DATABASE ... COLLATE. The gate is held. Suspends.
     pub(crate) fn collate_database(&self, open: &OpenDatabase, name: &str) -> Result<(), SqlError> {
-        let collation = find(name)?;
+        let collation = collation_named(name)?;
         if open.id <= SYSTEM_MAX {
             let name = &open.name;
             let text =
@@ -67,7 +50,7 @@ impl InstanceHost {
         open.catalog.set_collation(collation).map_err(catalog_error)?;
         instance.plans.throw_out(|plan| plan.database_id() == open.id);
         let mut def = self.def(&open.name)?;
-        note_option(&mut def, OPTION, &collation.name());
+        note_option(&mut def, COLLATION, &collation.name());
         self.store(def)
     }
 }

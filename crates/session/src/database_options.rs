@@ -10,6 +10,8 @@ use engine::{DelayedDurability, RecoveryModel};
 use executor::SqlError;
 use session_state::OpenDatabase;
 use syntax::ast::{DatabaseOption, Literal, OptionValue};
+use types::Collation;
+use types::collation::CodePage;
 
 /// Levels of compatibility that SQL Server 2022 takes.
 const LEVELS: [i32; 7] = [100, 110, 120, 130, 140, 150, 160];
@@ -153,6 +155,22 @@ pub(crate) fn note_option(def: &mut DatabaseDef, name: &str, value: &str) {
 /// What an option was set to last.
 pub(crate) fn noted<'a>(def: &'a DatabaseDef, name: &str) -> Option<&'a str> {
     def.options.iter().find(|(key, _)| **key == *name).map(|(_, value)| &**value)
+}
+
+/// Under which name the list of databases and the headers of backups have it too.
+pub(crate) const COLLATION: &str = "collation";
+
+/// The collation of that name: 448. One whose varchar is in another code page than 1252 is refused by name.
+pub(crate) fn collation_named(name: &str) -> Result<Collation, SqlError> {
+    let usual = ["DATABASE_DEFAULT", "CATALOG_DEFAULT"];
+    match Collation::of_name(name) {
+        Some(found) if found.page() == CodePage::Cp1252 => Ok(found),
+        None if usual.iter().any(|n| name.eq_ignore_ascii_case(n)) => Ok(Collation::default()),
+        None if !name.contains('_') => {
+            Err(SqlError::new(448, 16, format!("Invalid collation '{name}'.")))
+        }
+        _ => Err(SqlError::unsupported(format!("COLLATE {name} of a database"))),
+    }
 }
 
 /// AUTO_CREATE_STATISTICS ON (INCREMENTAL = OFF): ON.

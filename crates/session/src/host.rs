@@ -442,8 +442,8 @@ impl InstanceHost {
             catalog,
         };
         self.apply_filegroups(&open, def)?;
-        if let Some(name) = noted(def, crate::database_collation::OPTION) {
-            let collation = crate::database_collation::find(name)?;
+        if let Some(name) = noted(def, crate::database_options::COLLATION) {
+            let collation = crate::database_options::collation_named(name)?;
             open.catalog.set_collation(collation).map_err(catalog_error)?;
         }
         self.store(DatabaseDef { state: DatabaseState::Online, ..(**def).clone() })?;

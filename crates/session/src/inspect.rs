@@ -105,7 +105,7 @@ fn header_row(set: &SetInfo) -> Vec<Cell> {
     let small = |n: u8| Value::TinyInt(n);
     let kind = if h.kind == SetKind::Database { 1 } else { 2 };
     let lsn = |n: u64| if n == 0 { Value::Null } else { number(n) };
-    let said = h.options.iter().find(|(name, _)| *name == crate::database_collation::OPTION);
+    let said = h.options.iter().find(|(name, _)| *name == crate::database_options::COLLATION);
     let collation = said.map_or("SQL_Latin1_General_CP1_CI_AS", |(_, name)| name.as_str());
     let raw = end.map_or(0, |e| e.raw_bytes);
     vec![

@@ -183,9 +183,7 @@ impl Index {
     /// Ordinals of the columns that are in it and are no key: of a clustered columnstore index all.
     fn included(&self) -> Vec<usize> {
         match &self.def {
-            Some(def) if def.is_clustered_columnstore() => {
-                (0..self.table.columns.len()).collect()
-            }
+            Some(def) if def.is_clustered_columnstore() => (0..self.table.columns.len()).collect(),
             Some(def) if !def.has_entries() => Vec::new(),
             Some(def) => def.include.clone(),
             None => Vec::new(),
