@@ -45,8 +45,7 @@ impl NewEntries {
     ) -> Result<(), SqlError> {
         let row = Row { values: &[], bytes: Some(bytes) };
         for (writer, entry) in &mut self.indexes {
-            writer.key_of(table, row, locator, entry)?;
-            writer.row_of(table, row, locator, entry)?;
+            writer.make(table, row, locator, entry)?;
             if let Err(e) = writer.add(entry, txn) {
                 return Err(refused(table, writer.at, bytes, e, cx));
             }
@@ -59,8 +58,7 @@ impl NewEntries {
     pub fn make(&mut self, table: &TableDef, bytes: &[u8], locator: &[u8]) -> Result<(), SqlError> {
         let row = Row { values: &[], bytes: Some(bytes) };
         for (writer, entry) in &mut self.indexes {
-            writer.key_of(table, row, locator, entry)?;
-            writer.row_of(table, row, locator, entry)?;
+            writer.make(table, row, locator, entry)?;
         }
         Ok(())
     }

@@ -84,6 +84,19 @@ impl IndexWriter {
         }
     }
 
+    /// The whole entry of a row.
+    #[inline]
+    pub fn make(
+        &self,
+        table: &TableDef,
+        row: Row<'_>,
+        locator: &[u8],
+        out: &mut Entry,
+    ) -> Result<(), SqlError> {
+        self.key_of(table, row, locator, out)?;
+        self.row_of(table, row, locator, out)
+    }
+
     #[inline]
     fn recipe<'r>(&self, table: &TableDef, row: Row<'r>) -> Option<(&EntryRecipe, &'r [u8])> {
         self.recipe.as_ref().zip(row.bytes.filter(|bytes| EntryRecipe::suits(table, bytes)))

@@ -345,8 +345,7 @@ impl Upkeep {
             if !has_entry(self.rules.filters[at].as_ref(), values, cx)? {
                 continue;
             }
-            self.indexes[i].key_of(table, row, locator, &mut self.new_entry)?;
-            self.indexes[i].row_of(table, row, locator, &mut self.new_entry)?;
+            self.indexes[i].make(table, row, locator, &mut self.new_entry)?;
             if self.defer[i] {
                 cx.hold(2 * self.new_entry.row.len() + 64)?;
                 self.late.push((i, self.new_entry.clone(), values.to_vec()));

@@ -2,20 +2,22 @@
 //!
 //! Promise: nothing is allocated per row once the buffers have grown.
 
+mod leave;
+mod old;
+
 use crate::foreign::Fate;
 use crate::index::Row;
 use crate::keys::{encode_key, key_columns, keys_stay};
 use crate::lob;
-use crate::nulls::{check_nulls, check_unmade_nulls};
+use crate::nulls::check_nulls;
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
 use executor::{Cx, SqlError, duplicate_key, engine_error, engine_tree, key_text, private_error};
 use runtime::task::Breath;
 use session_table::TableError;
-use std::borrow::Cow;
 use std::sync::Arc;
-use types::{External, Value};
+use types::Value;
 
 /// Runs of equal bytes shorter than this are logged as they are.
 pub const RUN_BYTES_MIN: usize = 16;
@@ -509,118 +511,6 @@ impl TableWriter {
         changed.map_err(|e| engine_error(e, Some(&self.table), cx))
     }
 
-    /// Deletes the row under `locator`. False when it is gone.
-    pub fn delete(&mut self, locator: &[u8], cx: &mut Cx<'_>) -> Result<bool, SqlError> {
-        self.delete_known(locator, None, cx)
-    }
-
-    /// The same of a row that was found. False as [`TableWriter::update_found`] says it.
-    pub(crate) fn delete_found(
-        &mut self,
-        locator: &[u8],
-        known: Known<'_>,
-        cx: &mut Cx<'_>,
-    ) -> Result<bool, SqlError> {
-        self.delete_known(locator, Some(known), cx)
-    }
-
-    fn delete_known(
-        &mut self,
-        locator: &[u8],
-        known: Option<Known<'_>>,
-        cx: &mut Cx<'_>,
-    ) -> Result<bool, SqlError> {
-        self.breathe()?;
-        let found = known.map(|known| known.found);
-        let Some(mut upkeep) = self.upkeep.take() else {
-            return self.delete_row(locator, found, cx);
-        };
-        let verb = upkeep.verb.unwrap_or("DELETE");
-        let result = (|| {
-            let Some(old) = self.known_or_read(known, &upkeep.needed, locator, cx)? else {
-                return Ok(false);
-            };
-            let old = &*old;
-            if !self.take(&mut upkeep, locator, found, old, cx)? {
-                return Ok(false);
-            }
-            upkeep.foreign.left(old, Fate::Deleted, verb, cx).map(|()| true)
-        })();
-        self.upkeep = Some(upkeep);
-        result
-    }
-
-    /// The row and its entries go; `old`: the columns of it that matter. False when it is gone.
-    fn take(
-        &mut self,
-        upkeep: &mut Upkeep,
-        locator: &[u8],
-        found: Option<&Found>,
-        old: &[Value],
-        cx: &mut Cx<'_>,
-    ) -> Result<bool, SqlError> {
-        if !self.delete_row(locator, found, cx)? {
-            return Ok(false);
-        }
-        let was = Row { values: old, bytes: found.map(|found| &found.row[..]) };
-        upkeep.remove(&self.table, was, locator, cx)?;
-        upkeep.keep_version(&self.table, old, cx)?;
-        upkeep.track(&self.table, Some(old), None, cx)?;
-        Ok(true)
-    }
-
-    /// Takes a row away that [`TableWriter::arrive`] will put elsewhere; none when it is gone.
-    pub fn leave(
-        &mut self,
-        locator: &[u8],
-        cx: &mut Cx<'_>,
-    ) -> Result<Option<Vec<Value>>, SqlError> {
-        self.breathe()?;
-        let Some(mut upkeep) = self.upkeep.take() else {
-            return Ok(self.delete_row(locator, None, cx)?.then(Vec::new));
-        };
-        let result = (|| {
-            let Some(old) = self.old(&upkeep.needed, locator, cx)? else { return Ok(None) };
-            Ok(self.take(&mut upkeep, locator, None, &old, cx)?.then_some(old))
-        })();
-        self.upkeep = Some(upkeep);
-        result
-    }
-
-    /// Puts a row in its new place; `old` is what [`TableWriter::leave`] gave.
-    pub fn arrive(
-        &mut self,
-        old: &[Value],
-        values: &[Value],
-        hint: &mut InsertHint,
-        cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
-        self.breathe()?;
-        let Some(mut upkeep) = self.upkeep.take() else {
-            check_nulls(&self.table, values, "UPDATE", cx)?;
-            return self.insert_row(values, false, hint, cx).map(drop);
-        };
-        let result = self.insert_kept(&mut upkeep, values, Some(old), hint, cx);
-        self.upkeep = Some(upkeep);
-        result.map(|_| ())
-    }
-
-    /// Changes a row that is locked, wherever its key leads.
-    pub(crate) fn change(
-        &mut self,
-        locator: &[u8],
-        old: &[Value],
-        new: &[Value],
-        cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
-        if self.same_key(new, |i| old[i].clone(), locator, cx)? {
-            self.update(locator, new, cx)?;
-        } else if let Some(old) = self.leave(locator, cx)? {
-            self.arrive(&old, new, &mut InsertHint::default(), cx)?;
-        }
-        Ok(())
-    }
-
     /// The statement is over: entries that waited for others to go, and constraints that are looked at now. After the
     /// last row of every statement.
     pub fn finish(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
@@ -628,123 +518,6 @@ impl TableWriter {
         let result = upkeep.finish(&self.table, cx);
         self.upkeep = Some(upkeep);
         result
-    }
-
-    /// Locks a row and reads all its columns; none when it is gone.
-    pub(crate) fn read(
-        &self,
-        locator: &[u8],
-        cx: &mut Cx<'_>,
-    ) -> Result<Option<Vec<Value>>, SqlError> {
-        let all: Vec<usize> = (0..self.table.columns.len()).collect();
-        self.old(&all, locator, cx)
-    }
-
-    /// The columns of a row that matter: as they were found, or read by its key. None: it is gone.
-    fn known_or_read<'k>(
-        &self,
-        known: Option<Known<'k>>,
-        needed: &[usize],
-        locator: &[u8],
-        cx: &mut Cx<'_>,
-    ) -> Result<Option<Cow<'k, [Value]>>, SqlError> {
-        match known {
-            Some(known) => Ok(Some(Cow::Borrowed(known.old))),
-            None => Ok(self.old(needed, locator, cx)?.map(Cow::Owned)),
-        }
-    }
-
-    /// Locks a row and reads columns of it; the others are NULL.
-    fn old(
-        &self,
-        needed: &[usize],
-        locator: &[u8],
-        cx: &mut Cx<'_>,
-    ) -> Result<Option<Vec<Value>>, SqlError> {
-        let mut values = vec![Value::Null; self.table.columns.len()];
-        if needed.is_empty() || self.tree.is_none() {
-            return Ok(Some(values));
-        }
-        let (Some(tree), Some(txn)) = (&self.tree, cx.txn.as_deref_mut()) else { return Ok(None) };
-        let mut row = Vec::new();
-        let found = txn.read_latest_locked(tree, locator, &mut row);
-        if !found.map_err(|e| engine_error(e, Some(&self.table), cx))? {
-            return Ok(None);
-        }
-        for column in needed {
-            values[*column] = executor::lob::column(&self.table, &row, *column, cx)?;
-        }
-        Ok(Some(values))
-    }
-
-    fn delete_row(
-        &mut self,
-        locator: &[u8],
-        found: Option<&Found>,
-        cx: &mut Cx<'_>,
-    ) -> Result<bool, SqlError> {
-        let Some(tree) = &self.tree else {
-            let result = cx.env.private().delete(self.table.place, locator);
-            return result.map_err(|e| private_error(e, &self.table));
-        };
-        if let Some(lob) = &self.lob {
-            let Some(references) = self.references(locator, cx)? else { return Ok(false) };
-            lob::delete(&self.table, lob, references.into_iter().flatten(), cx)?;
-        }
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("a row is deleted without a transaction");
-        };
-        let changed = change_row(txn, tree, locator, found, Change::Gone);
-        changed.map_err(|e| engine_error(e, Some(&self.table), cx))
-    }
-
-    /// The large values that the row under `locator` names, by column; none when there is no such row.
-    fn references(
-        &self,
-        locator: &[u8],
-        cx: &mut Cx<'_>,
-    ) -> Result<Option<Vec<Option<External>>>, SqlError> {
-        let (Some(tree), Some(txn)) = (&self.tree, cx.txn.as_deref_mut()) else { return Ok(None) };
-        let mut row = Vec::new();
-        let found = txn.read_latest_locked(tree, locator, &mut row);
-        if !found.map_err(|e| engine_error(e, Some(&self.table), cx))? {
-            return Ok(None);
-        }
-        Ok(Some(lob::references(&self.table, &row)))
-    }
-
-    /// Whether `values` may take the place of the row `old` that lies under `locator`: the key is the same (always so in
-    /// a heap), and so are the columns of a private table's UNIQUE constraints.
-    pub fn same_key(
-        &mut self,
-        values: &[Value],
-        old: impl Fn(usize) -> Value,
-        locator: &[u8],
-        cx: &mut Cx<'_>,
-    ) -> Result<bool, SqlError> {
-        let mut unique = self.table.unique.iter().flat_map(|key| &key.columns);
-        if unique.any(|(i, _)| values[*i] != old(*i)) {
-            check_unmade_nulls(&self.table, values, cx)?;
-            return Ok(false);
-        }
-        if self.key_columns.is_empty() {
-            return Ok(true);
-        }
-        // A key has no bytes for NULL: refused here, not when the row is written.
-        check_unmade_nulls(&self.table, values, cx)?;
-        let mut full;
-        let values = match &self.upkeep {
-            // The key may have computed columns in it.
-            Some(upkeep) if upkeep.makes => {
-                full = values.to_vec();
-                upkeep.compute(&self.table, &mut full, cx)?;
-                &full[..]
-            }
-            _ => values,
-        };
-        encode_key(&self.table, &self.key_columns, values, &mut self.key_values, &mut self.key)?;
-        let tail = if self.table.has_uniquifier() { 8 } else { 0 };
-        Ok(self.key == locator[..locator.len().saturating_sub(tail)])
     }
 
     fn explain(&self, error: EngineError, values: &[Value], cx: &Cx<'_>) -> SqlError {
