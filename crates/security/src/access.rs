@@ -136,6 +136,12 @@ impl Access {
         self.login_token.contains(&server_role::SYSADMIN)
     }
 
+    /// The same login's in another database; none: it is no user there.
+    pub fn elsewhere(&self, database: Arc<Directory>) -> Option<Access> {
+        let user = crate::user_of(&self.server, self.login?, &database)?;
+        Some(Access::new(self.server.clone(), self.login, database, user))
+    }
+
     pub fn login(&self) -> Option<i32> {
         self.login
     }

@@ -16,11 +16,19 @@ pub struct OpenDatabase {
     pub catalog: Arc<catalog::Catalog>,
 }
 
+/// master, tempdb, model and msdb have the first ids.
+const SYSTEM_MAX: u16 = 4;
+
 impl OpenDatabase {
+    /// Is it one of the server's own?
+    pub fn is_system(&self) -> bool {
+        self.id <= SYSTEM_MAX
+    }
+
     /// The user that a login is here; `None`: it may not come in. Into the databases of the system everybody may, as their
     /// guest where he is no user of them ("Special considerations for the guest user").
     pub fn user_of(&self, server: &Directory, login: i32) -> Option<i32> {
-        let guest = || (self.id <= 4).then_some(security::database_role::GUEST);
+        let guest = || self.is_system().then_some(security::database_role::GUEST);
         security::user_of(server, login, &self.catalog.directory(None)).or_else(guest)
     }
 
@@ -28,6 +36,6 @@ impl OpenDatabase {
     pub fn admits_guests(&self, server: &Arc<Directory>) -> bool {
         let guest = security::database_role::GUEST;
         let of_guest = || Access::new(server.clone(), None, self.catalog.directory(None), guest);
-        self.id <= 4 || of_guest().allows(Permission::Connect, Target::Database)
+        self.is_system() || of_guest().allows(Permission::Connect, Target::Database)
     }
 }

@@ -225,12 +225,9 @@ fn has_permission(
         }
         (Some("DATABASE"), Some(name)) => {
             let Some(open) = host.database(name) else { return Value::Null };
-            let directory = open.catalog.directory(None);
-            let user = access
-                .login()
-                .and_then(|login| security::user_of(access.server(), login, &directory));
-            let Some(user) = user else { return Value::Int(0) };
-            let there = Access::new(access.server().clone(), access.login(), directory, user);
+            let Some(there) = access.elsewhere(open.catalog.directory(None)) else {
+                return Value::Int(0);
+            };
             let Some(permission) = Permission::by_name(&permission) else { return Value::Null };
             return Value::Int(i32::from(there.allows(permission, Target::Database)));
         }
@@ -316,11 +313,7 @@ fn of_another_database(
     permission: &str,
 ) -> Value {
     let Some(open) = host.database(database) else { return Value::Null };
-    let directory = open.catalog.directory(None);
-    let user =
-        access.login().and_then(|login| security::user_of(access.server(), login, &directory));
-    let Some(user) = user else { return Value::Null };
-    let there = Access::new(access.server().clone(), access.login(), directory, user);
+    let Some(there) = access.elsewhere(open.catalog.directory(None)) else { return Value::Null };
     let Some(object) = open.catalog.object(None, schema.or(Some("dbo")), name) else {
         return Value::Null;
     };

@@ -16,14 +16,11 @@ use session_state::OpenDatabase;
 use syntax::ast::{Expr, ExprKind, FunctionReturns, Literal, StatementKind};
 use types::Collation;
 
-/// master, tempdb, model and msdb have the first ids.
-const SYSTEM_MAX: u16 = 4;
-
 impl InstanceHost {
     /// ALTER DATABASE ... COLLATE. The gate is held. Suspends.
     pub(crate) fn collate_database(&self, open: &OpenDatabase, name: &str) -> Result<(), SqlError> {
         let collation = collation_named(name)?;
-        if open.id <= SYSTEM_MAX {
+        if open.is_system() {
             let name = &open.name;
             let text =
                 format!("Cannot alter the database '{name}' because it is a system database.");

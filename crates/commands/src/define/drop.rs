@@ -6,7 +6,7 @@ use crate::refusals::cannot_drop;
 use catalog::{ModuleKind, ObjectRef, PredicateDef};
 use executor::{SqlError, SqlMessage};
 use ir::ObjectName;
-use security::{Access, Permission, Target};
+use security::{Permission, Target};
 use session_state::is_temporary;
 use syntax::ast::{DropKind, DropObjects, TriggerScope};
 use types::Value;
@@ -177,13 +177,8 @@ impl Commands<'_> {
             return true;
         }
         let access = self.state.identity.access().clone();
-        let Some(login) = access.login() else { return false };
         let Some(open) = self.host.database(name) else { return false };
-        let directory = open.catalog.directory(None);
-        let Some(user) = security::user_of(access.server(), login, &directory) else {
-            return false;
-        };
-        let there = Access::new(access.server().clone(), Some(login), directory, user);
-        there.allows(Permission::Control, Target::Database)
+        let there = access.elsewhere(open.catalog.directory(None));
+        there.is_some_and(|there| there.allows(Permission::Control, Target::Database))
     }
 }

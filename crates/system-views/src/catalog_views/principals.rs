@@ -112,9 +112,9 @@ pub fn access(context: &Context<'_>) -> Access {
         return (**access).clone();
     }
     let there = context.database.catalog.directory(None);
-    let user = access.login().and_then(|id| security::user_of(access.server(), id, &there));
-    let user = user.unwrap_or(database_role::GUEST);
-    Access::new(access.server().clone(), access.login(), there, user)
+    let guest = database_role::GUEST;
+    let as_guest = || Access::new(access.server().clone(), access.login(), there.clone(), guest);
+    access.elsewhere(there.clone()).unwrap_or_else(as_guest)
 }
 
 fn sees(access: &Access, server: bool, p: &Principal) -> bool {
