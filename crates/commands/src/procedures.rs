@@ -291,6 +291,21 @@ impl Commands<'_> {
         Ok(Some(home))
     }
 
+    /// Does something in the database of that name, if there is one named.
+    pub(crate) fn in_database<T, E: From<SqlError>>(
+        &mut self,
+        database: Option<&str>,
+        work: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let home = match database {
+            Some(database) => self.enter_database(database)?,
+            None => None,
+        };
+        let done = work(self);
+        self.come_home(home);
+        done
+    }
+
     fn go_to(&mut self, there: Arc<OpenDatabase>) -> Result<(), SqlError> {
         self.state.check_entry(&*self.host, &there)?;
         self.use_database(there);

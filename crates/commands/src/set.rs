@@ -210,14 +210,9 @@ impl Commands<'_> {
 
     /// SET IDENTITY_INSERT, of a table of another database too: 911, 1088, 8106, 8107.
     fn set_identity_insert(&mut self, table: &ir::ObjectName, on: bool) -> Result<(), SqlError> {
-        let database = table.database.as_ref();
-        let home = match database.filter(|_| !session_state::is_temporary(&table.name)) {
-            Some(database) => self.enter_database(database)?,
-            None => None,
-        };
-        let done = self.set_identity_insert_here(table, on);
-        self.come_home(home);
-        done
+        let database = table.database.as_deref();
+        let database = database.filter(|_| !session_state::is_temporary(&table.name));
+        self.in_database(database, |c| c.set_identity_insert_here(table, on))
     }
 
     fn set_identity_insert_here(

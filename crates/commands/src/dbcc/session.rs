@@ -40,13 +40,8 @@ impl Commands<'_> {
         let parts = session_state::name_parts(args.first().and_then(Value::as_str).unwrap_or(""));
         let is_private = parts.last().is_some_and(|name| is_temporary(name));
         let database = parts.iter().rev().nth(2).filter(|name| !name.is_empty() && !is_private);
-        let home = match database {
-            Some(database) => self.enter_database(database)?,
-            None => None,
-        };
-        let done = self.check_identity_here(args, line, guarded);
-        self.come_home(home);
-        done
+        let database = database.map(String::as_str);
+        self.in_database(database, |c| c.check_identity_here(args, line, guarded))
     }
 
     fn check_identity_here(
