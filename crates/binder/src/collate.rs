@@ -104,10 +104,8 @@ impl Binder<'_> {
         if !input.ty.is_character() && !input.is_null_constant() {
             return Err(wrong_type(input.ty, line));
         }
-        let shown =
-            ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|n| name.eq_ignore_ascii_case(n));
         let usual_name = self.usual.collation.name();
-        let name = if shown { usual_name.as_str() } else { name };
+        let name = if Collation::is_databases(name) { usual_name.as_str() } else { name };
         let Some(rule) = Rule::of_name(name) else { return Err(unknown(name, "", line)) };
         if !input.ty.is_unicode() && rule.code_page() == CodePage::Absent {
             return Err(unicode_only(name, line));
@@ -141,7 +139,7 @@ impl Binder<'_> {
             return Err(wrong_type(ty, line));
         }
         let name = name.value.as_str();
-        if ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|n| name.eq_ignore_ascii_case(n)) {
+        if Collation::is_databases(name) {
             return Ok(self.usual.collation);
         }
         match Collation::of_name(name) {

@@ -3,8 +3,8 @@
 //! Kept in system table 18 of the database itself, so it goes along when the database is detached, backed up and
 //! restored: `name | value, value for secondaries`; a value that is NULL was never set (of a secondary: PRIMARY).
 //!
-//! Promises: only names of [`SCOPED_OPTIONS`], of [`StatisticsSwitch`], those of change tracking (`tracking.rs`) and of the collation (`collation.rs`), and those
-//! of messages (`messages.rs`) and of audit specifications (`audits.rs`) are kept; a change is durable when it returns, and is no part of the session's transaction; plans made before it are stale after it.
+//! Promises: only names of [`SCOPED_OPTIONS`], of [`StatisticsSwitch`], those of change tracking (`tracking.rs`) and
+//! of the collation (`collation.rs`), and those of messages (`messages.rs`) and of audit specifications (`audits.rs`) are kept; a change is durable when it returns, and is no part of the session's transaction; plans made before it are stale after it.
 //!
 //! Sources: SQL Server's documentation of ALTER DATABASE SCOPED CONFIGURATION and sys.database_scoped_configurations.
 

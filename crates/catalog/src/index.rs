@@ -99,7 +99,7 @@ impl Catalog {
         let own = |id: &i32| range.contains(id);
         let highest = table.indexes.iter().map(|i| i.index_id).filter(own).max().unwrap_or(from);
         let constraint_id = if kind == IndexKind::Index { 0 } else { self.new_object_id() };
-        let index = IndexDef {
+        let mut index = IndexDef {
             index_id: if clustered { 1 } else { highest.max(1) + 1 },
             constraint_id,
             name: spec.name.clone(),
@@ -112,7 +112,7 @@ impl Catalog {
             spatial: spec.spatial,
             xml: spec.xml,
             filter: spec.filter.clone(),
-            disabled: alone || !spec.has_entries(),
+            disabled: false,
             ignore_dup_key: spec.ignore_dup_key,
             fill_factor: spec.fill_factor,
             options: spec.options,
@@ -124,6 +124,7 @@ impl Catalog {
             stored: Vec::new(),
             layout: RowLayout::default(),
         };
+        index.disabled = !index.has_entries();
         // A primary key's name is claimed with its row.
         if kind == IndexKind::Unique {
             self.claim_name(txn, &table.schema, &index.name, constraint_id, Wanted::Constraint)?;

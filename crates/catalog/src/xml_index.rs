@@ -11,7 +11,6 @@
 //! Promises: a column has one primary index at most; the primary index of a secondary one is there, on the same column.
 
 use crate::def::{IndexDef, TableDef};
-use crate::spec::IndexSpec;
 use types::Value;
 
 /// The first byte of a row's cell, which no spatial index has.
@@ -66,13 +65,6 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<XmlIndex> {
         primary: i32::from_le_bytes(primary.try_into().ok()?),
         is_off: *off != 0,
     })
-}
-
-impl IndexSpec {
-    /// Will it have entries, as [`IndexDef::has_entries`] says? A columnstore index has none in memory.
-    pub fn has_entries(&self) -> bool {
-        self.spatial.is_none() && self.xml.is_none()
-    }
 }
 
 impl IndexDef {

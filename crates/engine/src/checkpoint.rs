@@ -2,8 +2,8 @@
 //!
 //! A checkpoint writes rows in memory beside (`memory/beside.rs`) and the pages that were dirty then, hardens the log, then
 //! moves the boot record's two marks: `redo_from` (no page lacks a record below) and `scan_from` (nor has an unfinished
-//! transaction a record below, nor does a memory tree need one), and only then lets the log below `scan_from` go. Recovery reads on from `scan_from` and every unfinished
-//! transaction shows itself. The checkpoint logs a record of its own so that `scan_from` is always the start of a
+//! transaction a record below, nor does a memory tree need one), and only then lets the log below `scan_from` go. Recovery
+//! reads on from `scan_from` and every unfinished transaction shows itself. The checkpoint logs a record of its own so that `scan_from` is always the start of a
 //! durable record: at a mere position, an older block left behind the log's end could pass for the log's. Hardening comes after the unfinished ones were
 //! looked up: a transaction that was finished then has its commit record on disk before the boot record says that
 //! recovery need not read its beginning.

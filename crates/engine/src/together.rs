@@ -16,7 +16,6 @@ use mvcc::Stamp;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
 use storage::{Aim, HeldLeaf, Hold, Logged};
-use telemetry::{Counter, counters};
 use transaction::{append_together, fits_together, lease_together};
 
 /// Rows beyond so many go the long way: their leaves would be held for long.
@@ -67,13 +66,7 @@ impl Txn {
         rows[..entered].iter().for_each(|row| self.shared.locks.leave_table(row.tree.number()));
         let Some(at) = at else { return Ok(false) };
         rows.iter().for_each(|row| row.tree.count_rows(1));
-        if self.is_active() {
-            self.finish();
-        }
-        counters::add(Counter::SingletonInserts, 1);
-        self.status.note_singleton();
-        self.harden(at.end, durability)?;
-        timed.stop();
+        self.end_in_one(at.end, durability, timed)?;
         Ok(true)
     }
 

@@ -125,14 +125,26 @@ impl Txn {
         }
         let Some(at) = at else { stdx::fatal!("an insert succeeded and was not logged") };
         tree.count_rows(1);
+        self.end_in_one(at.end, durability, timed)?;
+        Ok(at.start)
+    }
+
+    /// The end of a transaction that is one record, which is in the log, and its rows in their places.
+    #[inline]
+    pub(crate) fn end_in_one(
+        &mut self,
+        end: Lsn,
+        durability: Durability,
+        timed: CommitTimer,
+    ) -> Result<(), EngineError> {
         if self.is_active() {
             self.finish();
         }
         counters::add(Counter::SingletonInserts, 1);
         self.status.note_singleton();
-        self.harden(at.end, durability)?;
+        self.harden(end, durability)?;
         timed.stop();
-        Ok(at.start)
+        Ok(())
     }
 
     /// The classic transaction manager's share of a fused transaction's end.

@@ -55,59 +55,27 @@ fn float(value: &Value) -> Option<f64> {
     }
 }
 
-/// Writes an int. Where one was before only its payload changes: a value put together on the stack and moved whole
-/// would wait for its own stores (some 15 ns).
-#[inline(always)]
-fn set_int(slot: &mut Value, value: i32) {
-    match slot {
-        Value::Int(old) => *old = value,
-        _ => *slot = Value::Int(value),
-    }
+/// Writes a number of one type. Where one was before only its payload changes: a value put together on the stack and
+/// moved whole would wait for its own stores (some 15 ns).
+macro_rules! writes {
+    ($($name:ident: $kind:ident of $payload:ty),* $(,)?) => {$(
+        #[inline(always)]
+        fn $name(slot: &mut Value, value: $payload) {
+            match slot {
+                Value::$kind(old) => *old = value,
+                _ => *slot = Value::$kind(value),
+            }
+        }
+    )*};
 }
 
-/// The same for a bigint.
-#[inline(always)]
-fn set_big(slot: &mut Value, value: i64) {
-    match slot {
-        Value::BigInt(old) => *old = value,
-        _ => *slot = Value::BigInt(value),
-    }
-}
-
-/// The same for a tinyint.
-#[inline(always)]
-fn set_tiny(slot: &mut Value, value: u8) {
-    match slot {
-        Value::TinyInt(old) => *old = value,
-        _ => *slot = Value::TinyInt(value),
-    }
-}
-
-/// The same for a smallint.
-#[inline(always)]
-fn set_small(slot: &mut Value, value: i16) {
-    match slot {
-        Value::SmallInt(old) => *old = value,
-        _ => *slot = Value::SmallInt(value),
-    }
-}
-
-/// The same for a float.
-#[inline(always)]
-fn set_float(slot: &mut Value, value: f64) {
-    match slot {
-        Value::Float(old) => *old = value,
-        _ => *slot = Value::Float(value),
-    }
-}
-
-/// The same for a bit.
-#[inline(always)]
-fn set_bit(slot: &mut Value, value: bool) {
-    match slot {
-        Value::Bit(old) => *old = value,
-        _ => *slot = Value::Bit(value),
-    }
+writes! {
+    set_bit: Bit of bool,
+    set_tiny: TinyInt of u8,
+    set_small: SmallInt of i16,
+    set_int: Int of i32,
+    set_big: BigInt of i64,
+    set_float: Float of f64,
 }
 
 #[inline(always)]

@@ -162,10 +162,9 @@ pub(crate) const COLLATION: &str = "collation";
 
 /// The collation of that name: 448. One whose varchar is in another code page than 1252 is refused by name.
 pub(crate) fn collation_named(name: &str) -> Result<Collation, SqlError> {
-    let usual = ["DATABASE_DEFAULT", "CATALOG_DEFAULT"];
     match Collation::of_name(name) {
         Some(found) if found.page() == CodePage::Cp1252 => Ok(found),
-        None if usual.iter().any(|n| name.eq_ignore_ascii_case(n)) => Ok(Collation::default()),
+        None if Collation::is_databases(name) => Ok(Collation::default()),
         None if !name.contains('_') => {
             Err(SqlError::new(448, 16, format!("Invalid collation '{name}'.")))
         }

@@ -44,6 +44,12 @@ pub(crate) fn place_for(w: &PageWrite<'_>, key: &[u8]) -> Option<usize> {
     slotted::below_upper(w, key).then_some(pos)
 }
 
+/// What a new entry takes of a leaf's gap, with its place among the others.
+#[inline]
+pub(crate) fn bytes_for(key: &[u8], row: &RowImage<'_>) -> usize {
+    entry_bytes(key.len(), row.bytes.len()) + 8 + pad8(key.len())
+}
+
 /// Appends or inserts without any of the rarer cases; `None`: one of them, nothing changed.
 #[inline]
 pub(crate) fn insert_fast<L: TxnLog>(
@@ -55,8 +61,7 @@ pub(crate) fn insert_fast<L: TxnLog>(
 ) -> Option<()> {
     let pos = place_for(w, key)?;
     let space = Space::of(w);
-    let bytes = entry_bytes(key.len(), row.bytes.len()) + 8 + pad8(key.len());
-    if space.gap() < bytes || log.gap_guarded() {
+    if space.gap() < bytes_for(key, row) || log.gap_guarded() {
         return None;
     }
     let op = PageOp::Insert { tree, page: w.id(), key, row: LogRow::from(row) };

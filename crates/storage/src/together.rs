@@ -11,7 +11,7 @@
 
 use crate::leaf;
 use crate::node::Target;
-use crate::slotted::{self, KEY_MAX, Space, entry_bytes, pad8};
+use crate::slotted::{self, KEY_MAX, Space};
 use crate::tree::{LeafHint, Path, Tree};
 use crate::{LogRow, Logged, PageOp, RowImage, StorageError, TreeId};
 use buffer_pool::{PageRead, PageWrite};
@@ -80,9 +80,8 @@ impl Tree {
         };
         // Somebody is there, or has been.
         let Some(w) = w else { return Hold::Missed };
-        let bytes = entry_bytes(key.len(), row.bytes.len()) + 8 + pad8(key.len());
         match leaf::place_for(&w, key) {
-            Some(at) if Space::of(&w).gap() >= bytes && !is_guarded() => {
+            Some(at) if Space::of(&w).gap() >= leaf::bytes_for(key, row) && !is_guarded() => {
                 let found = aim.leaf.map(|_| aim.epoch);
                 Hold::Leaf(HeldLeaf { w, tree: self.id(), at, found })
             }

@@ -131,7 +131,7 @@ impl Rule {
             "LATIN1_GENERAL_",
         ];
         let upper = name.to_ascii_uppercase();
-        if matches!(upper.as_str(), "DATABASE_DEFAULT" | "CATALOG_DEFAULT") {
+        if Collation::is_databases(name) {
             return Some(Rule::CiAs);
         }
         let rest = LOCALES.iter().find_map(|l| upper.strip_prefix(l))?;

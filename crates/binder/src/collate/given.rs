@@ -58,14 +58,19 @@ impl Binder<'_> {
         }
     }
 
+    /// What several texts go by together: the first explicit one, or else the first; none where that is in conflict.
+    fn decisive<'e>(&self, all: impl Iterator<Item = &'e Expr> + Clone) -> Option<Label> {
+        let labels = || all.clone().filter_map(|e| self.label(e));
+        let chosen = labels().find(|l| l.explicit).or_else(|| labels().next());
+        chosen.filter(|l| l.conflict.is_none())
+    }
+
     /// The arguments of a function under one rule.
     pub(crate) fn agree(&self, args: &mut [Expr]) {
         if self.usual.rule.is_none() {
             return;
         }
-        let labels = || args.iter().filter_map(|e| self.label(e));
-        let chosen = labels().find(|l| l.explicit).or_else(|| labels().next());
-        let Some(chosen) = chosen.filter(|l| l.conflict.is_none()) else { return };
+        let Some(chosen) = self.decisive(args.iter()) else { return };
         for e in args.iter_mut().filter(|e| e.ty.is_character()) {
             *e = self.fitting(std::mem::replace(e, Expr::int(0)), chosen.rule);
         }
@@ -101,10 +106,8 @@ impl Binder<'_> {
     /// What the columns of two queries have in common that become one: none where they go by the database's.
     pub(crate) fn rule_of_both(&self, a: &Expr, b: &Expr) -> Option<Label> {
         self.usual.rule?;
-        let labels = || [a, b].into_iter().filter_map(|e| self.label(e));
-        let chosen = labels().find(|l| l.explicit).or_else(|| labels().next());
-        let chosen = chosen.filter(|l| l.conflict.is_none())?;
-        let both = labels().all(|l| l.name == chosen.name);
+        let chosen = self.decisive([a, b].into_iter())?;
+        let both = [a, b].into_iter().filter_map(|e| self.label(e)).all(|l| l.name == chosen.name);
         (chosen.explicit || both).then_some(Label { explicit: false, bare: false, ..chosen })
     }
 

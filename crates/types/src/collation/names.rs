@@ -53,6 +53,11 @@ fn beginnings() -> impl Iterator<Item = (&'static str, u32)> {
 }
 
 impl Collation {
+    /// Is it no name of a collation, but one for the database's own?
+    pub fn is_databases(name: &str) -> bool {
+        ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|own| name.eq_ignore_ascii_case(own))
+    }
+
     /// By its name, any case; `None` for those that are not here.
     pub fn of_name(name: &str) -> Option<Collation> {
         beginnings().find_map(|(prefix, bits)| {
