@@ -5,7 +5,7 @@
 //! plans, values, documents, rows of temporary tables. The sum of the process is brought up to date by each thread
 //! every [`FLUSH_BYTES`]; what is mapped beside the allocator (pages of the buffer pools) is told by [`mapped`].
 //!
-//! [`check`] is asked by whatever makes much: it refuses a task that has taken much once the process is at its limit,
+//! [`check`] is asked by whatever makes much: it refuses a task that has taken much once the process is near its limit,
 //! so a statement that cannot get on ends for itself alone. Without the allocator nothing is counted and nothing refused.
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -15,11 +15,12 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 /// A thread tells the process of its allocations when they have come to so many bytes.
 pub const FLUSH_BYTES: i64 = 256 << 10;
 
-/// A task that has taken less goes on while the process is at its limit: short statements are nobody's harm.
+/// A task that has taken less goes on while the process is near its limit: short statements are nobody's harm.
 pub const SMALL_BYTES: i64 = 8 << 20;
 
-/// A little more, which small tasks may still have, in parts of the limit.
-const RESERVE_PART: i64 = 8;
+/// So much of the limit, below it and above it, only small tasks may have: what great ones take between two checks, and what
+/// the allocator cannot use of it, stays about within the limit.
+const RESERVE_PART: i64 = 16;
 
 /// What the process has in memory and nobody has counted is taken for used, up to this part of the limit.
 const BESIDE_PART: i64 = 5;
@@ -35,6 +36,8 @@ static HEAP: AtomicI64 = AtomicI64::new(0);
 static MAPPED: AtomicI64 = AtomicI64::new(0);
 static ASIDE: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
+/// What tasks that have taken much may bring the process to.
+static GREAT_LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
 static BESIDE: AtomicI64 = AtomicI64::new(0);
 static REFUSED: AtomicU64 = AtomicU64::new(0);
 
@@ -132,7 +135,9 @@ pub fn limit_bytes() -> u64 {
 
 /// Sets it.
 pub fn set_limit_bytes(bytes: u64) {
-    LIMIT.store(i64::try_from(bytes).unwrap_or(i64::MAX), Relaxed);
+    let limit = i64::try_from(bytes).unwrap_or(i64::MAX);
+    LIMIT.store(limit, Relaxed);
+    GREAT_LIMIT.store(limit - limit / RESERVE_PART, Relaxed);
 }
 
 /// What the process has in memory, in bytes; 0 where the system does not tell.
@@ -200,13 +205,12 @@ pub struct NoMemory;
 /// May the running task have so many bytes more? It is asked before they are allocated, or while they are.
 #[inline]
 pub fn check(bytes: usize) -> Result<(), NoMemory> {
-    let limit = LIMIT.load(Relaxed);
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX / 4);
     let whole = HEAP.load(Relaxed) + MAPPED.load(Relaxed) + BESIDE.load(Relaxed);
-    if whole + bytes <= limit {
+    if whole + bytes <= GREAT_LIMIT.load(Relaxed) {
         return Ok(());
     }
-    refuse(whole + bytes, limit, TAKEN.get() + bytes)
+    refuse(whole + bytes, LIMIT.load(Relaxed), TAKEN.get() + bytes)
 }
 
 #[cold]
@@ -251,6 +255,6 @@ mod tests {
         assert_eq!(refuse(101 << 20, 100 << 20, 1 << 20), Ok(()));
         assert_eq!(refuse(101 << 20, 100 << 20, SMALL_BYTES), Err(NoMemory));
         // There is an end for small ones too.
-        assert_eq!(refuse(113 << 20, 100 << 20, 1 << 20), Err(NoMemory));
+        assert_eq!(refuse(107 << 20, 100 << 20, 1 << 20), Err(NoMemory));
     }
 }
