@@ -6,7 +6,7 @@
 use crate::index::{IndexWriter, Row};
 use crate::recipe::Entry;
 use catalog::TableDef;
-use engine::{EngineError, NewRow, Txn};
+use engine::{EngineError, Part, Txn};
 use executor::{Cx, SqlError, duplicate_key, engine_error};
 use std::sync::Arc;
 use types::Value;
@@ -53,7 +53,7 @@ impl NewEntries {
         Ok(())
     }
 
-    /// Makes those of a row that is to be written under `locator`, for [`NewEntries::rows`]. 1946.
+    /// Makes those of a row that is to be written under `locator`, for [`NewEntries::parts`]. 1946.
     #[inline]
     pub fn make(&mut self, table: &TableDef, bytes: &[u8], locator: &[u8]) -> Result<(), SqlError> {
         let row = Row { values: &[], bytes: Some(bytes) };
@@ -65,8 +65,8 @@ impl NewEntries {
 
     /// What [`NewEntries::make`] has made, as the engine takes it.
     #[inline]
-    pub fn rows(&mut self) -> impl Iterator<Item = NewRow<'_>> {
-        self.indexes.iter_mut().map(|(writer, entry)| writer.new_row(entry))
+    pub fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+        self.indexes.iter_mut().map(|(writer, entry)| writer.part(entry))
     }
 }
 

@@ -41,6 +41,8 @@ struct Own {
     /// References of the table to itself: looked at when the statement ends.
     pending: Many<Vec<Value>>,
     seek: Option<Seek>,
+    /// The row at hand refers to the key in `seek`.
+    noted: bool,
 }
 
 /// The way to the one row of a table that has these values in a unique key of its.
@@ -83,11 +85,15 @@ impl Seek {
         Some(Seek { base, tree, parts, key: Vec::new(), row: Vec::new() })
     }
 
-    fn finds(&mut self, values: &[Value], txn: &mut engine::Txn) -> Result<bool, EngineError> {
+    fn encode<'v>(&mut self, value: impl Fn(usize) -> &'v Value) {
         self.key.clear();
         for (part, at) in &self.parts {
-            key::encode_part(part, &values[*at], &mut self.key);
+            key::encode_part(part, value(*at), &mut self.key);
         }
+    }
+
+    fn finds(&mut self, values: &[Value], txn: &mut engine::Txn) -> Result<bool, EngineError> {
+        self.encode(|at| &values[at]);
         txn.is_there(&self.base, &self.tree, &self.key, &mut self.row)
     }
 }
@@ -125,7 +131,8 @@ impl ForeignKeys {
                 _ => None,
             };
             let (seen, pending) = (None, Many::new());
-            all.own.push(Own { key: key.clone(), parent, seen, pending, seek });
+            let key = key.clone();
+            all.own.push(Own { key, parent, seen, pending, seek, noted: false });
         }
         for id in &table.referencing {
             let child = match *id == table.object_id {
@@ -160,6 +167,44 @@ impl ForeignKeys {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.own.is_empty() && self.children.is_empty()
+    }
+
+    /// Whether the table refers to nothing.
+    pub fn are_of_others(&self) -> bool {
+        self.own.is_empty()
+    }
+
+    /// Whether nothing refers to the table.
+    pub fn are_own(&self) -> bool {
+        self.children.is_empty()
+    }
+
+    /// Whether all that a row refers to lies under a whole unique key of another table.
+    pub fn can_be_vouched_for(&self) -> bool {
+        self.own.iter().all(|own| own.seek.is_some())
+    }
+
+    /// A row is to be written: notes the keys that it refers to, and did not before.
+    pub fn note_parents(&mut self, old: Option<&[Value]>, new: Option<&[Value]>) {
+        for own in &mut self.own {
+            own.noted = false;
+            let (Some(new), Some(seek)) = (new, &mut own.seek) else { continue };
+            let columns = &own.key.columns;
+            let stays = old.is_some_and(|old| same(columns, old, new));
+            if !stays && !columns.iter().any(|column| new[*column].is_null()) {
+                seek.encode(|at| &new[columns[at]]);
+                own.noted = true;
+            }
+        }
+    }
+
+    /// The keys noted.
+    pub fn parents(&self) -> impl Iterator<Item = engine::Parent<'_>> {
+        let noted = self.own.iter().filter(|own| own.noted);
+        noted.filter_map(|own| own.seek.as_ref()).map(|seek| {
+            let Seek { base, tree, key, .. } = seek;
+            engine::Parent { table: base, tree, key }
+        })
     }
 
     /// What rows of the table refer to is no longer looked for.

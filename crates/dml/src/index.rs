@@ -129,13 +129,22 @@ impl IndexWriter {
 
     /// The entry, as one of several rows that come together.
     #[inline]
-    pub fn new_row<'a>(&'a mut self, entry: &'a Entry) -> engine::NewRow<'a> {
-        engine::NewRow {
-            tree: &self.tree,
-            key: &entry.key,
-            row: RowImage::new(&entry.row),
-            hint: &mut self.hint,
-        }
+    pub fn part<'a>(&'a mut self, entry: &'a Entry) -> engine::Part<'a> {
+        let (tree, hint) = self.tree_and_hint();
+        let row = RowImage::new(&entry.row);
+        engine::Part { tree, key: &entry.key, change: engine::PartChange::Insert { row, hint } }
+    }
+
+    /// Where the entries are.
+    #[inline]
+    pub fn tree(&self) -> &engine::Tree {
+        &self.tree
+    }
+
+    /// The same, and where the last one came.
+    #[inline]
+    pub fn tree_and_hint(&mut self) -> (&engine::Tree, &mut InsertHint) {
+        (&self.tree, &mut self.hint)
     }
 
     /// Takes an entry away. The transaction has the row's lock.

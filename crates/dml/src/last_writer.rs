@@ -35,7 +35,12 @@ impl LastWriter {
         self.0 = Some(writer).filter(|writer| writer.is_keepable());
     }
 
-    /// Whether rows entail nothing that one log record could not hold; not known before the first run.
+    /// See [`TableWriter::comes_alone`]; not known before the first run.
+    pub fn comes_alone(&self) -> bool {
+        self.0.as_ref().is_some_and(|writer| writer.comes_alone())
+    }
+
+    /// See [`TableWriter::stands_alone`]; not known before the first run.
     pub fn stands_alone(&self) -> bool {
         self.0.as_ref().is_some_and(|writer| writer.stands_alone())
     }
@@ -74,7 +79,7 @@ impl Kept {
 
     /// As [`crate::PointChange::may_fuse`], of an INSERT.
     pub fn may_fuse(&self, plan: &InsertPlan) -> bool {
-        self.writer.stands_alone() && self.is_of_one_row(plan)
+        self.writer.comes_alone() && self.is_of_one_row(plan)
     }
 
     /// As [`crate::PointChange::is_alone`], of an INSERT.

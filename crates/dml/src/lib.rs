@@ -18,6 +18,7 @@ mod lob;
 mod nulls;
 mod period;
 mod recipe;
+mod together;
 mod tracking;
 mod upkeep;
 mod write;

@@ -5,9 +5,9 @@
 //! one descent.
 //!
 //! Where the statement is a transaction of its own, the row is looked up without a lock and changed only if nothing has come
-//! between (engine's `found.rs`). If nothing else is written for the row, begin, change and commit are one log record; its
-//! entries in indexes follow it otherwise. The way with a lock is the fallback, the way within a transaction, and that of a
-//! row which refers to others or is referred to.
+//! between (engine's `found.rs`). Begin, change, what changes in indexes and commit are then one log record, where nothing
+//! is in the way (`together.rs`). The way with a lock is the fallback, the way within a transaction, and that of a row which
+//! others refer to.
 //!
 //! Promise: what is seen, locked, asked and changed is what the general plan would, whose every case this need not know:
 //! [`PointChange::new`] takes only plans of this kind.
@@ -148,6 +148,10 @@ impl PointChange {
                 }
                 if self.change(cx)? {
                     return Ok(true);
+                }
+                // What it entails may ask for a lock after all.
+                if !cx.txn.as_deref().is_some_and(engine::Txn::passes_locks) {
+                    break;
                 }
             }
             if let Some(txn) = cx.txn.as_deref_mut() {

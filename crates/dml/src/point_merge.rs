@@ -138,7 +138,7 @@ impl PointMerge {
 
     /// As [`crate::PointChange::may_fuse`]; what the clause asks for that applies may still forbid it.
     pub fn may_fuse(&self) -> bool {
-        !self.assigns && (self.changer.stands_alone() || self.writer.stands_alone())
+        !self.assigns && (self.changer.stands_alone() || self.writer.comes_alone())
     }
 
     /// As [`crate::PointChange::is_alone`].
@@ -173,6 +173,9 @@ impl PointMerge {
                 }
                 if let Some(changed) = self.act(clause, &mut cx)? {
                     return Ok(u64::from(changed));
+                }
+                if !cx.txn.as_deref().is_some_and(engine::Txn::fuses) {
+                    break;
                 }
             }
             if let Some(txn) = cx.txn.as_deref_mut() {
@@ -229,7 +232,8 @@ impl PointMerge {
     fn stands_alone(&self, clause: usize) -> bool {
         match self.clauses[clause].action {
             Action::Update(_) => self.changer.stands_alone(),
-            Action::Delete | Action::Insert(_) => self.writer.stands_alone(),
+            Action::Delete => self.writer.stands_alone(),
+            Action::Insert(_) => self.writer.comes_alone(),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::foreign::{ForeignKeys, conflict};
 use crate::index::{IndexWriter, Row, has_entry};
 use crate::period::Period;
 use crate::recipe::Entry;
+use crate::together::ReadyEntry;
 use crate::tracking::Tracker;
 use binder::TableRules;
 use catalog::{IndexDef, TableDef};
@@ -20,8 +21,8 @@ use types::Value;
 
 /// Kept by a [`crate::TableWriter`] for as long as its statement runs.
 pub(crate) struct Upkeep {
-    rules: Arc<TableRules>,
-    indexes: Vec<IndexWriter>,
+    pub rules: Arc<TableRules>,
+    pub indexes: Vec<IndexWriter>,
     pub foreign: ForeignKeys,
     /// Some column's values are made here.
     pub makes: bool,
@@ -55,6 +56,8 @@ pub(crate) struct Upkeep {
     calls: bool,
     old_entry: Entry,
     new_entry: Entry,
+    /// See `together.rs`.
+    pub ready: Vec<ReadyEntry>,
 }
 
 impl Upkeep {
@@ -140,6 +143,7 @@ impl Upkeep {
             viewed: None,
             old_entry: Entry::default(),
             new_entry: Entry::default(),
+            ready: Vec::new(),
         })
     }
 
@@ -160,15 +164,19 @@ impl Upkeep {
         self.viewed.is_none() && !self.calls
     }
 
-    /// Whether nothing but the row itself is written for it, or read and looked at afterwards. (A rowversion is numbered in its
-    /// transaction.)
-    pub fn is_of_the_row_alone(&self, table: &TableDef) -> bool {
-        self.indexes.is_empty()
-            && self.foreign.is_empty()
+    /// Whether a row may be one log record with all that is written for it, and nothing is looked at afterwards but rows that
+    /// it refers to, which can be vouched for. (A rowversion is numbered in its transaction.)
+    pub fn is_one_record(&self, table: &TableDef) -> bool {
+        self.foreign.can_be_vouched_for()
             && self.is_keepable()
             && self.runs_alone()
             && !self.ignores
             && !table.columns.iter().any(|column| column.rowversion)
+    }
+
+    /// Whether nothing but the row itself is written for it, and it refers to no other.
+    pub fn writes_nothing_else(&self) -> bool {
+        self.indexes.is_empty() && self.foreign.are_of_others()
     }
 
     /// Whether a row is neither completed nor looked at: no column follows from others, and no constraint is about the row

@@ -27,17 +27,17 @@ const ROW_STEPS: usize = 64;
 
 /// Writes rows of one table, with what its definition entails: computed columns, constraints, indexes.
 pub struct TableWriter {
-    table: Arc<TableDef>,
+    pub(crate) table: Arc<TableDef>,
     /// None for a private table.
-    tree: Option<engine::Tree>,
+    pub(crate) tree: Option<engine::Tree>,
     /// Where columns lie that do not fit into their rows.
     lob: Option<engine::Tree>,
     /// The columns that updates set; of the others large values stay as they are. None: all.
     changes: Option<Vec<usize>>,
     /// Ordinals of the key columns; empty for a heap.
     key_columns: Vec<usize>,
-    key: Vec<u8>,
-    row: Vec<u8>,
+    pub(crate) key: Vec<u8>,
+    pub(crate) row: Vec<u8>,
     key_values: Vec<Value>,
     /// None for a table whose rows stand for themselves.
     upkeep: Option<Box<Upkeep>>,
@@ -135,11 +135,16 @@ impl TableWriter {
         }
     }
 
-    /// Whether a change of a row is all that there is to do: no other row is written, or looked at afterwards.
-    pub(crate) fn stands_alone(&self) -> bool {
+    /// Whether a row that comes may be one log record with all that it entails.
+    pub(crate) fn comes_alone(&self) -> bool {
         self.is_on_pages()
             && self.lob.is_none()
-            && self.upkeep.as_ref().is_none_or(|upkeep| upkeep.is_of_the_row_alone(&self.table))
+            && self.upkeep.as_ref().is_none_or(|upkeep| upkeep.is_one_record(&self.table))
+    }
+
+    /// The same of one that changes or goes: no other row is looked at afterwards.
+    pub(crate) fn stands_alone(&self) -> bool {
+        self.comes_alone() && self.upkeep.as_ref().is_none_or(|upkeep| upkeep.foreign.are_own())
     }
 
     /// Whether a statement that changes one row may do without the lock of it, in a transaction of its own: nothing comes back
@@ -273,6 +278,9 @@ impl TableWriter {
             upkeep.check(&self.table, values, verb, cx)?;
             // A row that changes its key is there already: it is never left out.
             let ignoring = upkeep.ignores && old.is_none();
+            if self.goes_together(upkeep, cx) && self.insert_together(upkeep, values, hint, cx)? {
+                return Ok(true);
+            }
             let savepoint = match (ignoring && self.tree.is_some(), cx.txn.as_deref_mut()) {
                 (true, Some(txn)) => Some(txn.savepoint()),
                 _ => None,
@@ -323,37 +331,13 @@ impl TableWriter {
         hint: &mut InsertHint,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
-        let Some(tree) = &self.tree else { return self.insert_private(values, ignoring, cx) };
-        match &self.lob {
-            None => {
-                self.row.clear();
-                self.table.layout.encode(values, &mut self.row)?;
-            }
-            Some(lob) => {
-                let keys = &self.key_columns;
-                lob::encode(&self.table, lob, keys, values, &[], &mut self.row, cx)?;
-            }
+        if self.tree.is_none() {
+            return self.insert_private(values, ignoring, cx);
         }
-        if self.key_columns.is_empty() {
-            let id = tree.next_row_id().map_err(|e| engine_error(e, Some(&self.table), cx))?;
-            self.key.clear();
-            self.key.extend_from_slice(&id.to_be_bytes());
-        } else {
-            encode_key(
-                &self.table,
-                &self.key_columns,
-                values,
-                &mut self.key_values,
-                &mut self.key,
-            )?;
-        }
-        let Some(txn) = cx.txn.as_deref_mut() else {
+        self.make_row(values, cx)?;
+        let (Some(tree), Some(txn)) = (&self.tree, cx.txn.as_deref_mut()) else {
             stdx::fatal!("a row is written without a transaction");
         };
-        if self.table.has_uniquifier() {
-            let stamp = txn.database().next_stamp();
-            self.key.extend_from_slice(&stamp.to_be_bytes());
-        }
         let image = image(&self.table, &self.row);
         let inserted = match txn.fuses() {
             true => txn.insert_fused(tree, &self.key, &image, hint),
@@ -368,6 +352,35 @@ impl TableWriter {
             Err(EngineError::Duplicate) if ignoring && self.table.ignores_dup_key() => Ok(false),
             Err(e) => Err(self.explain(e, values, cx)),
         }
+    }
+
+    /// Puts the row that comes and its key into the writer's memory, and what does not fit into the row where it belongs.
+    pub(crate) fn make_row(&mut self, values: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        match &self.lob {
+            None => {
+                self.row.clear();
+                self.table.layout.encode(values, &mut self.row)?;
+            }
+            Some(lob) => {
+                let keys = &self.key_columns;
+                lob::encode(&self.table, lob, keys, values, &[], &mut self.row, cx)?;
+            }
+        }
+        let (Some(tree), Some(txn)) = (&self.tree, cx.txn.as_deref_mut()) else {
+            stdx::fatal!("a row is written without a transaction");
+        };
+        if self.key_columns.is_empty() {
+            let id = tree.next_row_id().map_err(|e| engine_error(e, Some(&self.table), cx))?;
+            self.key.clear();
+            self.key.extend_from_slice(&id.to_be_bytes());
+            return Ok(());
+        }
+        encode_key(&self.table, &self.key_columns, values, &mut self.key_values, &mut self.key)?;
+        if self.table.has_uniquifier() {
+            let stamp = txn.database().next_stamp();
+            self.key.extend_from_slice(&stamp.to_be_bytes());
+        }
+        Ok(())
     }
 
     fn insert_private(
@@ -452,6 +465,17 @@ impl TableWriter {
                 return Ok(false);
             };
             let old = &*old;
+            if let Some(Known { found, made, .. }) = known
+                && self.goes_together(upkeep, cx)
+            {
+                if made.is_none() {
+                    self.row.clear();
+                    self.table.layout.encode(values, &mut self.row)?;
+                }
+                let was = Row { values: old, bytes: Some(&found.row) };
+                let is = Row { values, bytes: Some(made.unwrap_or(&self.row)) };
+                return self.update_together(upkeep, locator, found, (was, is), cx);
+            }
             if !self.update_row(locator, known, values, cx)? {
                 return Ok(false);
             }

@@ -218,6 +218,11 @@ impl Txn {
         (self.fuses, self.passes_locks) = (false, false);
     }
 
+    /// Gives up committing with a change; rows need still not be locked before they change.
+    pub fn stop_fusing(&mut self) {
+        self.fuses = false;
+    }
+
     /// Whether [`Txn::fuse`] holds.
     #[inline]
     pub fn fuses(&self) -> bool {

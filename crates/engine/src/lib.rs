@@ -71,7 +71,7 @@ pub use restore::{
 };
 pub use scan::{Scan, Spot};
 pub use status::{Activity, LockRow, TransactionInfo, WaitRow, log_deadlocks};
-pub use together::{NewRow, TOGETHER_FEW};
+pub use together::{Parent, Part, PartChange, TOGETHER_FEW, Together};
 pub use tracking::TrackedCommit;
 pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};

@@ -14,7 +14,8 @@ use crate::whole::Whole;
 use catalog::TableDef;
 use dml::{NewEntries, RUN_BYTES_MIN};
 use engine::{
-    Durability, EngineError, InsertHint, NewRow, RowImage, Savepoint, TOGETHER_FEW, Txn, Use,
+    Durability, EngineError, InsertHint, Part, PartChange, RowImage, Savepoint, TOGETHER_FEW, Txn,
+    Use,
 };
 use executor::{Cx, Reach, SqlError};
 use ir::{CastMode, Expr, ExprKind, FuncId};
@@ -282,14 +283,10 @@ impl FastInsert {
         let Some(entries) = &mut self.entries else { return Ok(false) };
         let row = &self.rows[0];
         entries.make(&self.table, &row.bytes, &self.key_bytes)?;
-        let mut rows: SmallVec<[NewRow<'_>; TOGETHER_FEW]> = SmallVec::new();
-        rows.push(NewRow {
-            tree: &self.tree,
-            key: &self.key_bytes,
-            row: row.image(),
-            hint: &mut self.hint,
-        });
-        rows.extend(entries.rows());
+        let mut rows: SmallVec<[Part<'_>; TOGETHER_FEW]> = SmallVec::new();
+        let change = PartChange::Insert { row: row.image(), hint: &mut self.hint };
+        rows.push(Part { tree: &self.tree, key: &self.key_bytes, change });
+        rows.extend(entries.parts());
         txn.insert_together(&mut rows, durability, unix_ns)
             .map_err(|e| executor::from_engine(e, None, &cx.env.database_name()))
     }

@@ -8,10 +8,10 @@
 use crate::leaf;
 use crate::log::OnWrite;
 use crate::node::Target;
-use crate::slotted::{self, Space, entry_bytes, pad8};
+use crate::slotted;
 use crate::tree::{LOG_SLACK, LeafHint, Path, Tree};
-use crate::{LogRow, PageOp, RowImage, StorageError, TxnLog};
-use buffer_pool::PageWrite;
+use crate::{LogRow, PageOp, RowImage, StorageError, TreeId, TxnLog};
+use buffer_pool::{PageId, PageWrite};
 use mvcc::Stamp;
 
 /// What a look-up found. Keep one to save the memory of its row.
@@ -23,6 +23,27 @@ pub struct Found {
     stamp: Stamp,
     /// The row, a ghost's too.
     pub row: Vec<u8>,
+}
+
+impl Found {
+    /// What is to be logged when the row gives way to `row`, or to nothing.
+    #[inline]
+    pub(crate) fn op<'a>(
+        &'a self,
+        tree: TreeId,
+        page: PageId,
+        key: &'a [u8],
+        row: Option<&RowImage<'a>>,
+    ) -> PageOp<'a> {
+        let old_stamp = self.stamp;
+        match row {
+            Some(row) => {
+                let row = LogRow::from(row);
+                PageOp::Update { tree, page, key, row, old_stamp, old_row: &self.row }
+            }
+            None => PageOp::Ghost { tree, page, key, old_stamp, row: &self.row },
+        }
+    }
 }
 
 /// How the change of a row went that was looked up.
@@ -75,23 +96,12 @@ impl Tree {
             Ok(latched) => latched,
             Err(change) => return Ok(change),
         };
-        let space = Space::of(&w);
-        let (bytes, old) = (entry_bytes(key.len(), row.bytes.len()), slotted::slot(&w, i).bytes);
-        if bytes > old && space.gap() + space.dead + old < bytes + pad8(key.len()) {
+        if !leaf::has_room_instead(&w, i, key, row) {
             w.unlock_unchanged();
             return Ok(FoundChange::Full);
         }
-        let op = PageOp::Update {
-            tree: self.id(),
-            page: w.id(),
-            key,
-            row: LogRow::from(row),
-            old_stamp: found.stamp,
-            old_row: &found.row,
-        };
-        let logged = log.log(&op);
-        leaf::put(&mut w, i, logged.stamp, row.bytes);
-        w.set_lsn(logged.start, logged.end);
+        let logged = log.log(&found.op(self.id(), w.id(), key, Some(row)));
+        leaf::replace_or_ghost(&mut w, i, Some(row), logged);
         Ok(FoundChange::Done)
     }
 
@@ -107,11 +117,8 @@ impl Tree {
             Ok(latched) => latched,
             Err(change) => return Ok(change),
         };
-        let old_stamp = found.stamp;
-        let op = PageOp::Ghost { tree: self.id(), page: w.id(), key, old_stamp, row: &found.row };
-        let logged = log.log(&op);
-        slotted::set_head(&mut w, i, logged.stamp.ghost().0);
-        w.set_lsn(logged.start, logged.end);
+        let logged = log.log(&found.op(self.id(), w.id(), key, None));
+        leaf::replace_or_ghost(&mut w, i, None, logged);
         Ok(FoundChange::Done)
     }
 
@@ -122,16 +129,8 @@ impl Tree {
         key: &[u8],
         found: &Found,
     ) -> Result<Result<(PageWrite<'_>, usize), FoundChange>, StorageError> {
-        let Some(w) = self.hinted(&found.leaf) else { return Ok(Err(FoundChange::Moved)) };
-        // Seldom has anything come into the leaf below it.
-        let stays = slotted::is_at(&w, found.slot, key);
-        let at = if stays { Ok(found.slot) } else { slotted::search(&w, key) };
-        let i = match at {
-            Ok(i) if slotted::entry_head(&w, i) == found.stamp.0 => i,
-            _ => {
-                w.unlock_unchanged();
-                return Ok(Err(FoundChange::Moved));
-            }
+        let Some((w, i)) = self.latch_as_found(key, found) else {
+            return Ok(Err(FoundChange::Moved));
         };
         let answer = match log.before_write(found.stamp) {
             OnWrite::Proceed if log.may_change(self.id(), key) => return Ok(Ok((w, i))),
@@ -141,5 +140,25 @@ impl Tree {
         };
         w.unlock_unchanged();
         answer
+    }
+
+    /// Latches the leaf of a row that is as it was found; where it is there.
+    #[inline]
+    pub(crate) fn latch_as_found(
+        &self,
+        key: &[u8],
+        found: &Found,
+    ) -> Option<(PageWrite<'_>, usize)> {
+        let w = self.hinted(&found.leaf)?;
+        // Seldom has anything come into the leaf below it.
+        let stays = slotted::is_at(&w, found.slot, key);
+        let at = if stays { Ok(found.slot) } else { slotted::search(&w, key) };
+        match at {
+            Ok(i) if slotted::entry_head(&w, i) == found.stamp.0 => Some((w, i)),
+            _ => {
+                w.unlock_unchanged();
+                None
+            }
+        }
     }
 }

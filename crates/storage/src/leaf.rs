@@ -4,7 +4,7 @@
 //! `redo` repeats, so both go through the same functions of `slotted`. A leaf is declared full a little early: room
 //! for a later upper fence stays, so that an ascending split need not rebuild it.
 
-use crate::log::{OnExisting, OnWrite, SystemLog, TxnLog};
+use crate::log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};
 use crate::slotted::{self, Space, entry_bytes, pad8};
 use crate::{LogRow, PageOp, RowImage, StorageError, TreeId, UndoAction};
 use buffer_pool::{PageId, PageWordsMut, PageWrite, header};
@@ -48,6 +48,34 @@ pub(crate) fn place_for(w: &PageWrite<'_>, key: &[u8]) -> Option<usize> {
 #[inline]
 pub(crate) fn bytes_for(key: &[u8], row: &RowImage<'_>) -> usize {
     entry_bytes(key.len(), row.bytes.len()) + 8 + pad8(key.len())
+}
+
+/// Whether `row` fits in the place of the one that slot `i` has.
+#[inline]
+pub(crate) fn has_room_instead(
+    w: &PageWrite<'_>,
+    i: usize,
+    key: &[u8],
+    row: &RowImage<'_>,
+) -> bool {
+    let space = Space::of(w);
+    let (bytes, old) = (entry_bytes(key.len(), row.bytes.len()), slotted::slot(w, i).bytes);
+    bytes <= old || space.gap() + space.dead + old >= bytes + pad8(key.len())
+}
+
+/// Has slot `i` take `row`, which is known to fit, or become a ghost, as was logged.
+#[inline]
+pub(crate) fn replace_or_ghost(
+    w: &mut PageWrite<'_>,
+    i: usize,
+    row: Option<&RowImage<'_>>,
+    logged: Logged,
+) {
+    match row {
+        Some(row) => put(w, i, logged.stamp, row.bytes),
+        None => slotted::set_head(w, i, logged.stamp.ghost().0),
+    }
+    w.set_lsn(logged.start, logged.end);
 }
 
 /// Appends or inserts without any of the rarer cases; `None`: one of them, nothing changed.
@@ -165,10 +193,7 @@ impl<L: TxnLog> LeafContext<'_, L> {
         key: &[u8],
         row: &RowImage<'_>,
     ) -> Change {
-        let space = Space::of(w);
-        let bytes = entry_bytes(key.len(), row.bytes.len());
-        let old = slotted::slot(w, i).bytes;
-        if bytes > old && space.gap() + space.dead + old < bytes + pad8(key.len()) {
+        if !has_room_instead(w, i, key, row) {
             return Change::Full;
         }
         slotted::read_row(w, i, &mut self.old);
@@ -181,8 +206,7 @@ impl<L: TxnLog> LeafContext<'_, L> {
             old_row: &self.old,
         };
         let logged = self.log.log(&op);
-        put(w, i, logged.stamp, row.bytes);
-        w.set_lsn(logged.start, logged.end);
+        replace_or_ghost(w, i, Some(row), logged);
         Change::Done(true)
     }
 
@@ -224,8 +248,7 @@ impl<L: TxnLog> LeafContext<'_, L> {
         slotted::read_row(w, i, &mut self.old);
         let op = PageOp::Ghost { tree: self.tree, page: w.id(), key, old_stamp, row: &self.old };
         let logged = self.log.log(&op);
-        slotted::set_head(w, i, logged.stamp.ghost().0);
-        w.set_lsn(logged.start, logged.end);
+        replace_or_ghost(w, i, None, logged);
         Ok(Change::Done(true))
     }
 

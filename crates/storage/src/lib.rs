@@ -94,7 +94,7 @@ pub use summary::{PageKind, PageSummary, summary};
 #[cfg(not(loom))]
 pub use sweep::Swept;
 #[cfg(not(loom))]
-pub use together::{Aim, HeldLeaf, Hold};
+pub use together::{Aim, HeldLeaf, Hold, Witness};
 #[cfg(not(loom))]
 pub use tree::{LeafHint, Tree, TreeId, fits};
 #[cfg(not(loom))]

@@ -494,7 +494,7 @@ fn append_for_good(shared: &Shared, op: &PageOp<'_>) -> Appended {
 
 /// What the row is stamped with; the version before it is kept where somebody may read that.
 #[inline]
-fn stamp_for_good(shared: &Shared, op: &PageOp<'_>, at: Appended) -> Stamp {
+pub(crate) fn stamp_for_good(shared: &Shared, op: &PageOp<'_>, at: Appended) -> Stamp {
     let stamp = Stamp::committed(at.start);
     match *op {
         PageOp::Insert { .. } => stamp,

@@ -1,15 +1,17 @@
-//! Inserts into several leaves, and the commit, in one record.
+//! Changes of several leaves, and the commit, in one record.
 //!
 //! ```text
 //! envelope of a record without a transaction id, then for each change: length of the op u32, the op
 //! ```
-//! The changes are storage's ops, each of another page; the record's start is the commit number, with which rows are
-//! stamped. It is there whole after a crash, or it is not there: nothing is undone.
+//! The changes are storage's ops, each of another page, without what they would be undone with; the record's start is the
+//! commit number, with which rows are stamped. It is there whole after a crash, or it is not there: nothing is undone.
 
+use crate::context::stamp_for_good;
 use crate::envelope::{self, Kind};
 use crate::shared::wall_us;
 use crate::{SYSTEM_ENVELOPE_BYTES, Shared};
 use log_manager::{Appended, Lease, LogError, RECORD_BYTES_MAX, record_bytes};
+use mvcc::Stamp;
 use storage::{OpHeader, PageOp};
 
 /// Bytes of a change beside key and rows, at most.
@@ -39,6 +41,7 @@ pub fn append_together<'a>(
 ) -> Appended {
     body.clear();
     for op in changes {
+        let op = op.for_good();
         let at = body.len();
         body.extend_from_slice(&[0; 4]);
         let mut header = OpHeader::new();
@@ -49,6 +52,13 @@ pub fn append_together<'a>(
     let wall_us = unix_ns.map_or_else(wall_us, |ns| ns / 1000);
     let envelope = envelope::short(Kind::FusedMany, wall_us);
     shared.log.append(&[&envelope, body])
+}
+
+/// What the row of such a change is stamped with, which was logged at `at`; the version before it is kept where somebody may
+/// read that. Its leaf is latched.
+#[inline]
+pub fn stamp_together(shared: &Shared, op: &PageOp<'_>, at: Appended) -> Stamp {
+    stamp_for_good(shared, op, at)
 }
 
 /// The changes in the body of such a record; none for what is no change.
@@ -75,7 +85,6 @@ mod tests {
     use super::*;
     use crate::Envelope;
     use buffer_pool::PageId;
-    use mvcc::Stamp;
     use storage::{LogRow, TreeId};
 
     #[test]

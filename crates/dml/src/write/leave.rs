@@ -43,6 +43,12 @@ impl TableWriter {
                 return Ok(false);
             };
             let old = &*old;
+            if let Some(found) = found
+                && self.goes_together(&upkeep, cx)
+            {
+                let was = Row { values: old, bytes: Some(&found.row) };
+                return self.delete_together(&mut upkeep, locator, found, was, cx);
+            }
             if !self.take(&mut upkeep, locator, found, old, cx)? {
                 return Ok(false);
             }
