@@ -433,18 +433,10 @@ fn unicode_only(name: &str, line: u32) -> BindError {
 
 /// A collation that is not there: refused by name if SQL Server has it.
 fn unknown(name: &str, place: &str, line: u32) -> BindError {
-    match looks_like_collation(name) {
+    match Collation::is_elsewhere(name) {
         true => BindError::unsupported(format!("COLLATE {name}{place}"), line),
         false => BindError::new(448, 16, line, format!("Invalid collation '{name}'.")),
     }
-}
-
-/// A collation of SQL Server's own that is not here: in code page 437 or 850, or of EBCDIC. All of Windows are.
-fn looks_like_collation(name: &str) -> bool {
-    const ABSENT: [&str; 6] =
-        ["_CP437_", "_CP850_", "SQL_EBCDIC", "SQL_ALTDICTION", "SQL_MIXDICTION", "SQL_1XCOMPAT"];
-    let upper = name.to_ascii_uppercase();
-    upper.starts_with("SQL_") && ABSENT.iter().any(|part| upper.contains(part))
 }
 
 /// The text of 468.

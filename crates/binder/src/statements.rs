@@ -17,6 +17,7 @@ use types::{Len, SqlType, Value};
 
 use crate::context::{Binder, Frame};
 use crate::routine::Returning;
+use semantics::definitions::is_of_definition;
 use semantics::names::Names;
 use semantics::tree::has_into;
 use semantics::type_names::{named_type, system_type};
@@ -689,7 +690,10 @@ impl<'a> ProgramBinder<'a> {
                 Stmt { line, span, kind: StmtKind::Deferred, source: source() }
             }
             Ok(kind) => Stmt { line, span, kind, source: if touched { source() } else { None } },
-            Err(e) if self.may_defer(&e, touched) || is_far_call(&e) && !self.eager => {
+            Err(e)
+                if self.may_defer(&e, touched)
+                    || (is_far_call(&e) || is_found_late(&e, statement)) && !self.eager =>
+            {
                 Stmt { line, span, kind: StmtKind::Deferred, source: source() }
             }
             // The rest of the batch may have more of the kind.
@@ -744,6 +748,12 @@ impl<'a> ProgramBinder<'a> {
         }
         Ok(stmt)
     }
+}
+
+/// Whether it is an error of the definition, which is told when that is carried out.
+fn is_found_late(e: &BindError, statement: &ast::Statement) -> bool {
+    matches!(statement.kind, S::CreateTable(_) | S::AlterTable(_) | S::CreateIndex(_))
+        && is_of_definition(e.number)
 }
 
 pub(crate) fn already_declared(name: &str, line: u32) -> BindError {

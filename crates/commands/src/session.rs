@@ -7,6 +7,7 @@ use executor::{About, Command, Cx, Done, ResultSink, SqlError, SqlMessage};
 use ir::Expr;
 use planner::ExprPlan;
 use semantics::NOT_MADE;
+use semantics::definitions::keeps_from_making;
 use session_state::{
     Caller, Halted, Host, Machine, OpenDatabase, SessionEnvironment, SessionState, StatementTxn,
 };
@@ -239,27 +240,7 @@ fn follower(error: &SqlError) -> Option<(i32, u8, &'static str)> {
     let made = matches!(error.number, 1505 | 1763 | 1767 | 1776 | 1778 | 1785 | 1908 | 2714 | 2729);
     let not_made = Some((1750, u8::from(made), NOT_MADE));
     match error.number {
-        1752
-        | 1754
-        | 1755
-        | 1757
-        | 1761..=1763
-        | 1767..=1770
-        | 1774
-        | 1776
-        | 1778
-        | 1779
-        | 1781
-        | 1785
-        | 8111
-        | 8141
-        | 10664
-        | 10719
-        | 10778
-        | 10780
-        | 10791
-        | 41321
-        | 41327 => not_made,
+        number if keeps_from_making(number) => not_made,
         _ if error.about == About::Making => not_made,
         2714 if error.state == 5 => not_made,
         10785 if error.text.contains("ALTER TABLE") => not_made,

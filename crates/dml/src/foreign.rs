@@ -12,14 +12,17 @@
 //! A statement is judged by what it leaves behind: references of a table to itself, and keys that go, are looked at when
 //! it ends. Actions (CASCADE, SET NULL, SET DEFAULT) are carried out row by row, through a writer of the other table.
 
+mod seek;
+
 use crate::write::TableWriter;
 use catalog::{ForeignKeyDef, Place, RefAction, TableDef};
-use engine::{EngineError, Isolation, ReadOptions, RowLock, ScanOptions};
+use engine::{Isolation, ReadOptions, RowLock, ScanOptions};
 use executor::{Cx, SqlError, engine_error, engine_tree, row_bytes};
 use runtime::task::Many;
+use seek::Seek;
 use std::ops::Bound;
 use std::sync::Arc;
-use types::{KeyPart, Value, compare, key};
+use types::{Value, compare, key};
 
 /// The foreign keys that a change of a table's rows must heed.
 #[derive(Default)]
@@ -43,59 +46,6 @@ struct Own {
     seek: Option<Seek>,
     /// The row at hand refers to the key in `seek`.
     noted: bool,
-}
-
-/// The way to the one row of a table that has these values in a unique key of its.
-struct Seek {
-    /// The table's rows, and what is looked into: these, or an index.
-    base: engine::Tree,
-    tree: engine::Tree,
-    /// The parts of the key, and where their values are among those given.
-    parts: Vec<(KeyPart, usize)>,
-    key: Vec<u8>,
-    row: Vec<u8>,
-}
-
-impl Seek {
-    /// None where no unique key has just these columns, and for a table in memory.
-    fn to(table: &TableDef, columns: &[usize], db: &Arc<engine::Database>) -> Option<Seek> {
-        let fits = |key: &[(usize, bool)]| {
-            key.len() == columns.len() && key.iter().all(|(c, _)| columns.contains(c))
-        };
-        // What is read in memory is looked at again at commit: the general way notes it.
-        if table.is_memory() {
-            return None;
-        }
-        let base = engine_tree(db, table);
-        let clustered = fits(table.clustered_key()) && !table.has_uniquifier() && !table.is_heap();
-        let (tree, layout, key_columns) = if clustered {
-            (base.clone(), &table.key_layout, table.clustered_key())
-        } else {
-            let index = table
-                .secondary()
-                .find(|i| i.unique && !i.disabled && i.filter.is_none() && fits(&i.columns))?;
-            (db.tree(index.tree), &index.key_layout, &index.columns[..])
-        };
-        let place = |(c, _): &(usize, bool)| columns.iter().position(|at| at == c);
-        let places: Option<Vec<usize>> = key_columns.iter().map(place).collect();
-        let parts: Vec<_> = layout.parts().iter().copied().zip(places?).collect();
-        if parts.len() != columns.len() {
-            return None;
-        }
-        Some(Seek { base, tree, parts, key: Vec::new(), row: Vec::new() })
-    }
-
-    fn encode<'v>(&mut self, value: impl Fn(usize) -> &'v Value) {
-        self.key.clear();
-        for (part, at) in &self.parts {
-            key::encode_part(part, value(*at), &mut self.key);
-        }
-    }
-
-    fn finds(&mut self, values: &[Value], txn: &mut engine::Txn) -> Result<bool, EngineError> {
-        self.encode(|at| &values[at]);
-        txn.is_there(&self.base, &self.tree, &self.key, &mut self.row)
-    }
 }
 
 /// A foreign key to the table.
@@ -167,44 +117,6 @@ impl ForeignKeys {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.own.is_empty() && self.children.is_empty()
-    }
-
-    /// Whether the table refers to nothing.
-    pub fn are_of_others(&self) -> bool {
-        self.own.is_empty()
-    }
-
-    /// Whether nothing refers to the table.
-    pub fn are_own(&self) -> bool {
-        self.children.is_empty()
-    }
-
-    /// Whether all that a row refers to lies under a whole unique key of another table.
-    pub fn can_be_vouched_for(&self) -> bool {
-        self.own.iter().all(|own| own.seek.is_some())
-    }
-
-    /// A row is to be written: notes the keys that it refers to, and did not before.
-    pub fn note_parents(&mut self, old: Option<&[Value]>, new: Option<&[Value]>) {
-        for own in &mut self.own {
-            own.noted = false;
-            let (Some(new), Some(seek)) = (new, &mut own.seek) else { continue };
-            let columns = &own.key.columns;
-            let stays = old.is_some_and(|old| same(columns, old, new));
-            if !stays && !columns.iter().any(|column| new[*column].is_null()) {
-                seek.encode(|at| &new[columns[at]]);
-                own.noted = true;
-            }
-        }
-    }
-
-    /// The keys noted.
-    pub fn parents(&self) -> impl Iterator<Item = engine::Parent<'_>> {
-        let noted = self.own.iter().filter(|own| own.noted);
-        noted.filter_map(|own| own.seek.as_ref()).map(|seek| {
-            let Seek { base, tree, key, .. } = seek;
-            engine::Parent { table: base, tree, key }
-        })
     }
 
     /// What rows of the table refer to is no longer looked for.

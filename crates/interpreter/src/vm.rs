@@ -21,6 +21,7 @@ use crate::scalar::{self, Stop};
 use commands::Commands;
 use executor::{About, Command, Cx, Done, Reach, ResultSink, SqlError};
 use planner::ExprPlan;
+use semantics::definitions::is_of_definition;
 use session_state::{
     ANSI_WARNINGS, ARITHABORT, CURSOR_CLOSE_ON_COMMIT, Halt, Halted, Host, NamesVersion,
     SessionEnvironment, SessionState,
@@ -322,6 +323,10 @@ impl Vm<'_> {
             error.reach = Reach::Batch;
         }
         error.terminated_notice &= self.changes_rows(code, pc, error.number);
+        if error.reach == Reach::Statement && fails_to_define(&error, code, pc) {
+            error.reach = Reach::Batch;
+            error.unbound = false;
+        }
         self.state.error = error.number;
         self.state.rowcount = 0;
         // What could not be bound is for an outer level to catch.
@@ -399,12 +404,7 @@ impl Vm<'_> {
             Op::Statement { index } => {
                 use ir::StmtKind;
                 let statement = &code.statements[index as usize];
-                let defines = matches!(statement.kind, StmtKind::Ddl(_))
-                    || statement.source.as_deref().is_some_and(|source| {
-                        use syntax::ast::StatementKind::{AlterTable, CreateIndex};
-                        matches!(source.kind, AlterTable(_) | CreateIndex(_))
-                    });
-                if matches!(error, 515 | 1505 | 2628) && defines {
+                if matches!(error, 515 | 1505 | 2628) && defines(statement) {
                     return true;
                 }
                 let bound = matches!(
@@ -509,4 +509,20 @@ impl Vm<'_> {
 /// Errors that RAISERROR made do not trip XACT_ABORT.
 fn is_raised(error: &SqlError) -> bool {
     error.raised && error.reach == Reach::Statement
+}
+
+/// Whether the statement is a definition.
+fn defines(statement: &ir::Stmt) -> bool {
+    matches!(statement.kind, ir::StmtKind::Ddl(_))
+        || statement.source.as_deref().is_some_and(|source| {
+            use syntax::ast::StatementKind::{AlterTable, CreateIndex, CreateTable};
+            matches!(source.kind, AlterTable(_) | CreateIndex(_) | CreateTable(_))
+        })
+}
+
+/// Whether it is the error of a definition that ends the batch and its transaction: one of which 3621 is not told.
+fn fails_to_define(error: &SqlError, code: &Code, pc: Pc) -> bool {
+    let Op::Statement { index } = code.ops[pc as usize] else { return false };
+    let of_definition = error.about == About::Making || is_of_definition(error.number);
+    of_definition && !error.terminated_notice && defines(&code.statements[index as usize])
 }

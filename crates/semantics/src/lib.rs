@@ -3,7 +3,7 @@
 //! Promise: each is a function of what is given to it, and answers with a [`BindError`] that has SQL Server's number.
 //! Whoever binds says when a rule is asked; what it says stands here.
 //!
-//! * How a refusal is told ([`error`]), the door to what exists ([`names`], [`type_names`], [`kept`]).
+//! * How a refusal is told ([`error`], [`definitions`]), the door to what exists ([`names`], [`type_names`], [`kept`]).
 //! * Questions to a tree: [`tree`], [`literals`], [`placing`], [`hints`].
 //! * What kinds of modules may hold: [`native`], [`effects`] (functions), [`indexed_view`].
 //! * What options and names of columns say: [`columnstore`], [`spatial`], [`for_xml_explicit`], [`xml_names`].
@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod columnstore;
+pub mod definitions;
 pub mod effects;
 pub mod error;
 pub mod for_xml_explicit;

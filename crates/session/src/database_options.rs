@@ -165,7 +165,7 @@ pub(crate) fn collation_named(name: &str) -> Result<Collation, SqlError> {
     match Collation::of_name(name) {
         Some(found) if found.page() == CodePage::Cp1252 => Ok(found),
         None if Collation::is_databases(name) => Ok(Collation::default()),
-        None if !name.contains('_') => {
+        None if !Collation::is_elsewhere(name) => {
             Err(SqlError::new(448, 16, format!("Invalid collation '{name}'.")))
         }
         _ => Err(SqlError::unsupported(format!("COLLATE {name} of a database"))),

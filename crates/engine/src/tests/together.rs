@@ -15,10 +15,8 @@ fn comes<'a>(tree: &'a Tree, key: &'a [u8], row: &'a [u8], hint: &'a mut InsertH
 fn both(txn: &mut Txn, trees: &[Tree; 2], (a, b): (u64, u64), hints: &mut Hints) -> bool {
     let (key_a, key_b) = (key(a), key(b));
     let [hint_a, hint_b] = hints;
-    let mut rows = [
-        comes(&trees[0], &key_a, b"a row", hint_a),
-        comes(&trees[1], &key_b, &key_a, hint_b),
-    ];
+    let mut rows =
+        [comes(&trees[0], &key_a, b"a row", hint_a), comes(&trees[1], &key_b, &key_a, hint_b)];
     txn.insert_together(&mut rows, Durability::Delayed, None).unwrap()
 }
 

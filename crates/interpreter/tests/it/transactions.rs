@@ -243,6 +243,8 @@ fn data_definition_is_transactional() {
          GO
          SELECT b FROM t; TRUNCATE TABLE t; SELECT COUNT(*) FROM t;
          CREATE TABLE t(c int);
+         SELECT 'not reached'
+         GO
          DROP TABLE IF EXISTS nowhere; DROP TABLE nowhere; DROP TABLE t;
          SELECT OBJECT_ID('dbo.t')",
         "1
@@ -250,7 +252,7 @@ fn data_definition_is_transactional() {
          2
          0
          Msg 2714, 2: There is already an object named 't' in the database.
-         Msg 3701, 3: Cannot drop the table 'nowhere', because it does not exist or you do not have permission.
+         Msg 3701, 1: Cannot drop the table 'nowhere', because it does not exist or you do not have permission.
          NULL",
     );
 }

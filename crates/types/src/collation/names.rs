@@ -58,6 +58,20 @@ impl Collation {
         ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|own| name.eq_ignore_ascii_case(own))
     }
 
+    /// Is it the name of one of SQL Server's own that is not here: in code page 437 or 850, or of EBCDIC? All of Windows are.
+    pub fn is_elsewhere(name: &str) -> bool {
+        const ABSENT: [&str; 6] = [
+            "_CP437_",
+            "_CP850_",
+            "SQL_EBCDIC",
+            "SQL_ALTDICTION",
+            "SQL_MIXDICTION",
+            "SQL_1XCOMPAT",
+        ];
+        let upper = name.to_ascii_uppercase();
+        upper.starts_with("SQL_") && ABSENT.iter().any(|part| upper.contains(part))
+    }
+
     /// By its name, any case; `None` for those that are not here.
     pub fn of_name(name: &str) -> Option<Collation> {
         beginnings().find_map(|(prefix, bits)| {

@@ -261,6 +261,7 @@ fn from_text(text: &str, from: SqlType, to: SqlType) -> Result<Value, TypeError>
                 b'+' => ("", &trimmed[1..]),
                 _ => ("", trimmed),
             };
+            let body = body.trim_start_matches(' ');
             let body = body.strip_prefix(stdx::is_currency_sign).unwrap_or(body);
             let (sign, body) = match body.strip_prefix('-') {
                 Some(rest) => ("-", rest),

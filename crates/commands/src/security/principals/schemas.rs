@@ -6,7 +6,7 @@ use crate::define::security_policy::calls;
 use crate::procedures::constraint_table;
 use crate::refusals::database_denied;
 use catalog::{ModuleKind, ObjectRef, PolicyDef, PredicateDef};
-use executor::SqlError;
+use executor::{Reach, SqlError};
 use security::{Permission, SchemaDef, Securable, Target, database_role};
 use session_state::{OneStatement, object_target};
 use syntax::ast::{Ident, SecurableName};
@@ -78,7 +78,9 @@ impl Commands<'_> {
                 if !guarded {
                     self.tell_error(&cause);
                 }
+                // The batch ends with its transaction, as it does for most definitions that fail.
                 SqlError::new(2759, 16, "CREATE SCHEMA failed due to previous errors.")
+                    .with_reach(Reach::Batch)
             })
         });
         let ended = one.end(self.state, created.is_ok());
