@@ -119,6 +119,41 @@ impl ForeignKeys {
         self.own.is_empty() && self.children.is_empty()
     }
 
+    /// Whether the table refers to nothing.
+    pub fn are_of_others(&self) -> bool {
+        self.own.is_empty()
+    }
+
+    /// Whether nothing refers to the table.
+    pub fn are_own(&self) -> bool {
+        self.children.is_empty()
+    }
+
+    /// Whether all that a row refers to lies under a whole unique key of another table.
+    pub fn can_be_vouched_for(&self) -> bool {
+        self.own.iter().all(|own| own.seek.is_some())
+    }
+
+    /// A row is to be written: notes the keys that it refers to, and did not before.
+    pub fn note_parents(&mut self, old: Option<&[Value]>, new: Option<&[Value]>) {
+        for own in &mut self.own {
+            own.noted = false;
+            let (Some(new), Some(seek)) = (new, &mut own.seek) else { continue };
+            let columns = &own.key.columns;
+            let stays = old.is_some_and(|old| same(columns, old, new));
+            if !stays && !columns.iter().any(|column| new[*column].is_null()) {
+                seek.encode(|at| &new[columns[at]]);
+                own.noted = true;
+            }
+        }
+    }
+
+    /// The keys noted.
+    pub fn parents(&self) -> impl Iterator<Item = engine::Parent<'_>> {
+        let noted = self.own.iter().filter(|own| own.noted);
+        noted.filter_map(|own| own.seek.as_ref()).map(Seek::parent)
+    }
+
     /// What rows of the table refer to is no longer looked for.
     pub fn forget_own(&mut self) {
         self.own.clear();

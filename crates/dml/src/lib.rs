@@ -17,6 +17,7 @@ mod keys;
 mod lob;
 mod nulls;
 mod period;
+mod ready;
 mod recipe;
 mod together;
 mod tracking;

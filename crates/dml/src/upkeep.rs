@@ -8,8 +8,8 @@ use crate::error::from_binder;
 use crate::foreign::{ForeignKeys, conflict};
 use crate::index::{IndexWriter, Row, has_entry};
 use crate::period::Period;
+use crate::ready::ReadyEntry;
 use crate::recipe::Entry;
-use crate::together::ReadyEntry;
 use crate::tracking::Tracker;
 use binder::TableRules;
 use catalog::{IndexDef, TableDef};
@@ -56,7 +56,7 @@ pub(crate) struct Upkeep {
     calls: bool,
     old_entry: Entry,
     new_entry: Entry,
-    /// See `together.rs`.
+    /// Of the row at hand, for each index: see `together.rs`.
     pub ready: Vec<ReadyEntry>,
 }
 

@@ -1,7 +1,6 @@
 //! The row that another refers to, found by its key alone: looked for when the reference is written ([`Seek::finds`]), or
 //! vouched for while it is (`together.rs`).
 
-use super::{ForeignKeys, same};
 use catalog::TableDef;
 use engine::EngineError;
 use executor::engine_tree;
@@ -48,55 +47,22 @@ impl Seek {
         Some(Seek { base, tree, parts, key: Vec::new(), row: Vec::new() })
     }
 
-    fn encode<'v>(&mut self, value: impl Fn(usize) -> &'v Value) {
+    /// Makes the key.
+    pub fn encode<'v>(&mut self, value: impl Fn(usize) -> &'v Value) {
         self.key.clear();
         for (part, at) in &self.parts {
             key::encode_part(part, value(*at), &mut self.key);
         }
     }
 
+    /// Whether the row is there; the reference has been written.
     pub fn finds(&mut self, values: &[Value], txn: &mut engine::Txn) -> Result<bool, EngineError> {
         self.encode(|at| &values[at]);
         txn.is_there(&self.base, &self.tree, &self.key, &mut self.row)
     }
-}
 
-impl ForeignKeys {
-    /// Whether the table refers to nothing.
-    pub fn are_of_others(&self) -> bool {
-        self.own.is_empty()
-    }
-
-    /// Whether nothing refers to the table.
-    pub fn are_own(&self) -> bool {
-        self.children.is_empty()
-    }
-
-    /// Whether all that a row refers to lies under a whole unique key of another table.
-    pub fn can_be_vouched_for(&self) -> bool {
-        self.own.iter().all(|own| own.seek.is_some())
-    }
-
-    /// A row is to be written: notes the keys that it refers to, and did not before.
-    pub fn note_parents(&mut self, old: Option<&[Value]>, new: Option<&[Value]>) {
-        for own in &mut self.own {
-            own.noted = false;
-            let (Some(new), Some(seek)) = (new, &mut own.seek) else { continue };
-            let columns = &own.key.columns;
-            let stays = old.is_some_and(|old| same(columns, old, new));
-            if !stays && !columns.iter().any(|column| new[*column].is_null()) {
-                seek.encode(|at| &new[columns[at]]);
-                own.noted = true;
-            }
-        }
-    }
-
-    /// The keys noted.
-    pub fn parents(&self) -> impl Iterator<Item = engine::Parent<'_>> {
-        let noted = self.own.iter().filter(|own| own.noted);
-        noted.filter_map(|own| own.seek.as_ref()).map(|seek| {
-            let Seek { base, tree, key, .. } = seek;
-            engine::Parent { table: base, tree, key }
-        })
+    /// The key that was encoded last, of a row that must be there.
+    pub fn parent(&self) -> engine::Parent<'_> {
+        engine::Parent { table: &self.base, tree: &self.tree, key: &self.key }
     }
 }
