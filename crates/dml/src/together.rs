@@ -57,7 +57,7 @@ impl Upkeep {
         let txn = txn_of(cx);
         let together = txn.fuse_together(&mut parts, &parents);
         if matches!(together, Ok(Together::Refused)) {
-            match parents.is_empty() {
+            match self.foreign.is_empty() {
                 true => txn.stop_fusing(),
                 // What is written first and looks then is not written without a lock.
                 false => txn.unfuse(),

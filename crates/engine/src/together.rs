@@ -10,7 +10,7 @@
 //! still the one that was seen and nobody has it locked. Rows that others refer to, and must be there ([`Parent`]), are
 //! vouched for with all leaves held, so whoever takes one away looks for references when ours can be seen.
 //!
-//! Anything that is not simply ready (a key that is there, a ghost in its place, a full leaf, somebody else at it, a locked
+//! Anything that is not simply ready (a key that is there, a full leaf, somebody else at it, a locked
 //! gap) leads to the way of one record each, which tells what is wrong if anything is.
 
 use crate::commit_timer::CommitTimer;
@@ -22,7 +22,9 @@ use log_manager::Appended;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
 use storage::{Aim, Found, HeldLeaf, Hold, Logged, PageOp, Witness};
-use transaction::{Shared, append_together, fits_together, lease_together, stamp_together};
+use transaction::{
+    Shared, append_together, fits_together, lease_together, may_replace, stamp_together,
+};
 
 /// Beyond so many changes the long way is taken: their leaves would be held for long.
 const TOGETHER_MAX: usize = 8;
@@ -89,7 +91,8 @@ impl<'a> Part<'a> {
         match (&self.change, aim) {
             (PartChange::Insert { row, hint }, Some(aim)) => {
                 let guards = &self.tree.inner.guards;
-                tree.hold(aim, self.key, row, hint, || guards.load(Relaxed) != 0)
+                let may_replace = |ghost| may_replace(shared, ghost);
+                tree.hold(aim, self.key, row, hint, may_replace, || guards.load(Relaxed) != 0)
             }
             (PartChange::Insert { .. }, None) => Hold::Missed,
             (PartChange::Update { found, row }, _) => {
@@ -99,7 +102,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn op(&self, leaf: &HeldLeaf<'_>) -> PageOp<'_> {
+    fn op<'p>(&'p self, leaf: &'p HeldLeaf<'_>) -> PageOp<'p> {
         match &self.change {
             PartChange::Insert { row, .. } => leaf.insert_op(self.key, row),
             PartChange::Update { found, row } => leaf.change_op(self.key, found, Some(row)),

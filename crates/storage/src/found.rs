@@ -26,6 +26,16 @@ pub struct Found {
 }
 
 impl Found {
+    /// One that is not gone back to.
+    pub(crate) fn of(stamp: Stamp, row: Vec<u8>) -> Found {
+        Found { stamp, row, ..Found::default() }
+    }
+
+    /// The stamp that the row had.
+    pub(crate) fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
     /// What is to be logged when the row gives way to `row`, or to nothing.
     #[inline]
     pub(crate) fn op<'a>(

@@ -3,8 +3,8 @@
 //! Whoever makes them first aims at the leaf of each new row ([`Tree::aim`]; that may read pages, and suspend) and looks up
 //! each row that changes or goes ([`Tree::look`]), sees to the log's room, holds one leaf after the other, logs what each
 //! says of itself in one record, and has each change itself. Nothing waits for long while a leaf is held: one that somebody
-//! else has, or that is not simply ready (a new key is there, a ghost too; no room; a gap that somebody may have locked;
-//! another leaf that is held already) is an answer, upon which the caller lets all go and makes the changes one by one.
+//! else has, or that is not simply ready (a new key is there; no room; a gap that somebody may have locked; another leaf
+//! that is held already) is an answer, upon which the caller lets all go and makes the changes one by one.
 //!
 //! Rows that are not changed, but must be there, are looked at before ([`Tree::witness`]) and vouched for once all leaves
 //! are held ([`Witness::still_holds`]): whoever takes such a row away after that looks at the leaves later.
@@ -45,6 +45,8 @@ pub struct HeldLeaf<'t> {
     at: usize,
     /// The store's epoch, where the leaf was found by the key.
     found: Option<u64>,
+    /// The new row takes the place of this ghost.
+    ghost: Option<Box<Found>>,
 }
 
 /// A row as it was seen.
@@ -99,13 +101,15 @@ impl Tree {
         }
     }
 
-    /// Latches the leaf for a new row; `is_guarded` is asked with the latch held.
+    /// Latches the leaf for a new row; with the latch held it is asked whether a ghost under its key may be overwritten
+    /// (`may_replace`), and whether the gap `is_guarded`.
     pub fn hold(
         &self,
         aim: &Aim<'_>,
         key: &[u8],
         row: &RowImage<'_>,
         hint: &LeafHint,
+        may_replace: impl Fn(Stamp) -> bool,
         is_guarded: impl Fn() -> bool,
     ) -> Hold<'_> {
         if key.len() > KEY_MAX {
@@ -120,16 +124,23 @@ impl Tree {
             None => (self.hinted(hint), false),
         };
         let Some(w) = w else { return Hold::Missed };
+        let (tree, found) = (self.id(), aim.leaf.map(|_| aim.epoch));
         match leaf::place_for(&w, key) {
             Some(at) if Space::of(&w).gap() >= leaf::bytes_for(key, row) && !is_guarded() => {
-                let found = aim.leaf.map(|_| aim.epoch);
-                Hold::Leaf(HeldLeaf { w, tree: self.id(), at, found })
+                return Hold::Leaf(HeldLeaf { w, tree, at, found, ghost: None });
             }
-            _ => {
-                w.unlock_unchanged();
-                if as_seen { Hold::Refused } else { Hold::Missed }
+            Some(_) => {}
+            None => {
+                if let Some((at, ghost)) = ghost_of(&w, key).filter(|(_, g)| may_replace(g.stamp()))
+                    && leaf::has_room_instead(&w, at, key, row)
+                    && !is_guarded()
+                {
+                    return Hold::Leaf(HeldLeaf { w, tree, at, found, ghost: Some(ghost) });
+                }
             }
         }
+        w.unlock_unchanged();
+        if as_seen { Hold::Refused } else { Hold::Missed }
     }
 
     /// Latches the leaf of a row that is as it was found, to take `row` instead, or nothing; `is_locked` is asked with the
@@ -143,7 +154,7 @@ impl Tree {
     ) -> Hold<'_> {
         let Some((w, at)) = self.latch_as_found(key, found) else { return Hold::Missed };
         if row.is_none_or(|row| leaf::has_room_instead(&w, at, key, row)) && !is_locked() {
-            return Hold::Leaf(HeldLeaf { w, tree: self.id(), at, found: None });
+            return Hold::Leaf(HeldLeaf { w, tree: self.id(), at, found: None, ghost: None });
         }
         w.unlock_unchanged();
         Hold::Refused
@@ -163,16 +174,25 @@ impl HeldLeaf<'_> {
 
     /// What is to be logged of a new row.
     #[inline]
-    pub fn insert_op<'a>(&self, key: &'a [u8], row: &RowImage<'a>) -> PageOp<'a> {
-        PageOp::Insert { tree: self.tree, page: self.w.id(), key, row: LogRow::from(row) }
+    pub fn insert_op<'a>(&'a self, key: &'a [u8], row: &RowImage<'a>) -> PageOp<'a> {
+        let (tree, page) = (self.tree, self.w.id());
+        match &self.ghost {
+            None => PageOp::Insert { tree, page, key, row: LogRow::from(row) },
+            Some(ghost) => ghost.op(tree, page, key, Some(row)),
+        }
     }
 
     /// Puts the row in, which has been logged, and lets go.
     #[inline]
     pub fn insert(mut self, key: &[u8], row: &RowImage<'_>, logged: Logged, hint: &mut LeafHint) {
         let w = &mut self.w;
-        slotted::insert_at(w, Space::of(w), self.at, logged.stamp.0, key, row.bytes);
-        w.set_lsn(logged.start, logged.end);
+        match self.ghost {
+            None => {
+                slotted::insert_at(w, Space::of(w), self.at, logged.stamp.0, key, row.bytes);
+                w.set_lsn(logged.start, logged.end);
+            }
+            Some(_) => leaf::replace_or_ghost(w, self.at, Some(row), logged),
+        }
         let page = w.id();
         let word = self.w.unlock();
         match self.found {
@@ -198,4 +218,15 @@ impl HeldLeaf<'_> {
         leaf::replace_or_ghost(&mut self.w, self.at, row, logged);
         self.w.unlock();
     }
+}
+
+/// The ghost under a key, if there is one.
+fn ghost_of(w: &PageWrite<'_>, key: &[u8]) -> Option<(usize, Box<Found>)> {
+    let at = slotted::search(w, key).ok()?;
+    let stamp = Stamp(slotted::entry_head(w, at));
+    stamp.is_ghost().then(|| {
+        let mut row = Vec::new();
+        slotted::read_row(w, at, &mut row);
+        (at, Box::new(Found::of(stamp, row)))
+    })
 }

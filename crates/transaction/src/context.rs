@@ -507,7 +507,7 @@ pub(crate) fn stamp_for_good(shared: &Shared, op: &PageOp<'_>, at: Appended) -> 
     }
 }
 
-fn on_existing(shared: &Shared, existing: Stamp, own: Xid) -> (OnExisting, Lsn) {
+pub(crate) fn on_existing(shared: &Shared, existing: Stamp, own: Xid) -> (OnExisting, Lsn) {
     let here = if existing.is_ghost() { OnExisting::ReplaceGhost } else { OnExisting::Duplicate };
     match existing.xid() {
         None => (here, existing.csn().unwrap_or(Lsn::NONE)),

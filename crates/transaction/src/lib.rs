@@ -33,7 +33,9 @@ pub use seeded::plant;
 pub use seeded::{Bug, planted};
 pub use shared::{LogOfStore, Shared};
 pub use snapshots::{InUse, SnapshotCell, Snapshots};
-pub use together::{append_together, fits_together, lease_together, ops_together, stamp_together};
+pub use together::{
+    append_together, fits_together, lease_together, may_replace, ops_together, stamp_together,
+};
 pub use undo::{Trees, undo_some, undo_to};
 pub use versions::{VersionSeen, VersionStore};
 pub use xdesmgr::XdesStats;

@@ -6,13 +6,13 @@
 //! The changes are storage's ops, each of another page, without what they would be undone with; the record's start is the
 //! commit number, with which rows are stamped. It is there whole after a crash, or it is not there: nothing is undone.
 
-use crate::context::stamp_for_good;
+use crate::context::{on_existing, stamp_for_good};
 use crate::envelope::{self, Kind};
 use crate::shared::wall_us;
 use crate::{SYSTEM_ENVELOPE_BYTES, Shared};
 use log_manager::{Appended, Lease, LogError, RECORD_BYTES_MAX, record_bytes};
-use mvcc::Stamp;
-use storage::{OpHeader, PageOp};
+use mvcc::{Stamp, Xid};
+use storage::{OnExisting, OpHeader, PageOp};
 
 /// Bytes of a change beside key and rows, at most.
 const OP_BYTES: usize = 4 + 48;
@@ -59,6 +59,11 @@ pub fn append_together<'a>(
 #[inline]
 pub fn stamp_together(shared: &Shared, op: &PageOp<'_>, at: Appended) -> Stamp {
     stamp_for_good(shared, op, at)
+}
+
+/// Whether a row may come where this ghost is: its deleter is done.
+pub fn may_replace(shared: &Shared, ghost: Stamp) -> bool {
+    on_existing(shared, ghost, Xid::NONE).0 == OnExisting::ReplaceGhost
 }
 
 /// The changes in the body of such a record; none for what is no change.

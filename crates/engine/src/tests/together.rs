@@ -44,12 +44,11 @@ fn all_come_or_none() {
     assert!(both(&mut txn, &trees, (2, 11), &mut hints));
     assert_eq!(all_rows(&db, &trees[0]).len(), 2);
     assert_eq!(all_rows(&db, &trees[1]), [(10, key(1).to_vec()), (11, key(2).to_vec())]);
-    // A ghost, somebody at work, a locked table and a transaction that has written: the long way.
+    // Somebody at work, a locked table and a transaction that has written: the long way.
     txn.begin();
     assert!(txn.delete(&trees[1], &key(11)).unwrap());
     assert!(!both(&mut txn, &trees, (3, 12), &mut hints));
-    txn.commit(Durability::Delayed).unwrap();
-    assert!(!both(&mut txn, &trees, (3, 11), &mut hints));
+    txn.rollback().unwrap();
     let mut other = db.begin(TxnOptions::default());
     put(&mut other, &trees[0], 5, b"x").unwrap();
     assert!(!both(&mut txn, &trees, (5, 15), &mut hints));
@@ -60,7 +59,7 @@ fn all_come_or_none() {
     other.commit(Durability::Delayed).unwrap();
     assert!(both(&mut txn, &trees, (5, 15), &mut hints));
     assert!(db.locks().is_empty());
-    assert_eq!((trees[0].net_rows(), trees[1].net_rows()), (3, 2));
+    assert_eq!((trees[0].net_rows(), trees[1].net_rows()), (3, 3));
 }
 
 #[test]
@@ -362,4 +361,37 @@ fn no_row_refers_to_one_that_has_gone() {
         assert!(there.contains(&parent), "{n} refers to {parent}, which has gone");
     }
     assert!(!refers(&mut db.txn(TxnOptions::default()), 9999, 777, &mut InsertHint::default()));
+}
+
+#[test]
+fn a_row_comes_back_where_its_ghost_is() {
+    let db = fresh();
+    let trees = counters(&db, 1);
+    let (mut txn, mut hints) = (db.txn(TxnOptions::default()), Hints::default());
+    let snapshot = TxnOptions { isolation: Isolation::Snapshot, ..TxnOptions::default() };
+    assert!(both(&mut txn, &trees, (7, 70), &mut hints));
+    let mut row = Vec::new();
+    for round in 0..20u64 {
+        // Somebody reads what was before, now and then: the ghost stays for him, and so does what it was.
+        let mut reader = db.txn(snapshot);
+        reader.begin();
+        assert!(reader.get(&trees[1], &key(70), &mut row).unwrap());
+        let mut other = db.begin(TxnOptions::default());
+        assert!(other.delete(&trees[0], &key(7)).unwrap());
+        assert!(other.delete(&trees[1], &key(70)).unwrap());
+        assert!(!both(&mut txn, &trees, (7, 70), &mut hints), "its deleter has not ended");
+        other.commit(Durability::Delayed).unwrap();
+        assert!(both(&mut txn, &trees, (7, 70), &mut hints), "round {round}");
+        assert!(!both(&mut txn, &trees, (7, 70), &mut hints), "it is there");
+        row.clear();
+        assert!(reader.get(&trees[1], &key(70), &mut row).unwrap());
+        assert_eq!(row, key(7));
+        reader.commit(Durability::Delayed).unwrap();
+        if round % 3 == 0 {
+            db.background_step();
+        }
+    }
+    for tree in &trees {
+        tree.verify().unwrap();
+    }
 }
