@@ -198,6 +198,18 @@ pub(crate) fn has_entry(
     }
 }
 
+/// The row, if it is there and has an entry.
+pub(crate) fn with_entry<'r>(
+    filter: Option<&ir::Expr>,
+    row: Option<Row<'r>>,
+    cx: &mut Cx<'_>,
+) -> Result<Option<Row<'r>>, SqlError> {
+    match row {
+        Some(row) => Ok(has_entry(filter, row.values, cx)?.then_some(row)),
+        None => Ok(None),
+    }
+}
+
 /// Makes the entry of a row. 1946.
 pub(crate) fn entry(
     index: &IndexDef,

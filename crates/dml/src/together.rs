@@ -7,12 +7,12 @@
 //! A row that refers to others has them vouched for while the leaves are held (engine's `together.rs`), instead of being
 //! looked at after it was written (`foreign.rs`): either way, who takes a parent away looks for references later.
 
-use crate::index::{Row, has_entry};
-use crate::ready::{Parts, ReadyEntry};
+use crate::index::{Row, with_entry};
+use crate::ready::Parts;
 use crate::upkeep::Upkeep;
 use crate::write::{TableWriter, image};
 use catalog::TableDef;
-use engine::{Found, InsertHint, Parent, Part, PartChange, TOGETHER_FEW, Together, Txn};
+use engine::{Change, Found, InsertHint, Parent, Part, PartChange, TOGETHER_FEW, Together, Txn};
 use executor::{Cx, SqlError, engine_error};
 use smallvec::SmallVec;
 use types::Value;
@@ -28,12 +28,11 @@ impl Upkeep {
         locator: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
-        self.ready.resize_with(self.indexes.len(), ReadyEntry::default);
         for (writer, ready) in self.indexes.iter().zip(&mut self.ready) {
             let filter = self.rules.filters[writer.at].as_ref();
-            let was = with_entry(filter, was, cx)?;
-            let is = with_entry(filter, is, cx)?;
-            if !ready.make((table, writer), (was, is), locator, cx)? {
+            let rows = (with_entry(filter, was, cx)?, with_entry(filter, is, cx)?);
+            ready.decide((table, writer), rows, locator)?;
+            if !ready.look(table, writer, cx)? {
                 return Ok(false);
             }
         }
@@ -104,7 +103,7 @@ impl TableWriter {
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         let row = image(&self.table, is.bytes.unwrap_or(&self.row));
-        let change = PartChange::Update { found, row };
+        let change = PartChange::Found { found, change: Change::To(row) };
         self.write_together(upkeep, (Some(was), Some(is)), locator, change, cx)
     }
 
@@ -117,7 +116,7 @@ impl TableWriter {
         was: Row<'_>,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
-        let change = PartChange::Delete { found };
+        let change = PartChange::Found { found, change: Change::Gone };
         self.write_together(upkeep, (Some(was), None), locator, change, cx)
     }
 
@@ -141,18 +140,6 @@ impl TableWriter {
         }
         let done = upkeep.write_ready(&self.table, Part { tree, key, change }, cx)?;
         Ok(done == Together::Done)
-    }
-}
-
-/// The row, if it has an entry.
-fn with_entry<'r>(
-    filter: Option<&ir::Expr>,
-    row: Option<Row<'r>>,
-    cx: &mut Cx<'_>,
-) -> Result<Option<Row<'r>>, SqlError> {
-    match row {
-        Some(row) => Ok(has_entry(filter, row.values, cx)?.then_some(row)),
-        None => Ok(None),
     }
 }
 

@@ -6,9 +6,9 @@
 
 use crate::error::from_binder;
 use crate::foreign::{ForeignKeys, conflict};
-use crate::index::{IndexWriter, Row, has_entry};
+use crate::index::{IndexWriter, Row, has_entry, with_entry};
 use crate::period::Period;
-use crate::ready::ReadyEntry;
+use crate::ready::{Fate, ReadyEntry};
 use crate::recipe::Entry;
 use crate::tracking::Tracker;
 use binder::TableRules;
@@ -54,9 +54,7 @@ pub(crate) struct Upkeep {
     viewed: Option<Vec<usize>>,
     /// Some rule calls a function of the user's, which may read anything in the transaction.
     calls: bool,
-    old_entry: Entry,
-    new_entry: Entry,
-    /// Of the row at hand, for each index: see `together.rs`.
+    /// For each index, what happens to the entry of the row at hand.
     pub ready: Vec<ReadyEntry>,
 }
 
@@ -120,6 +118,7 @@ impl Upkeep {
         }
         needed.sort_unstable();
         needed.dedup();
+        let ready = indexes.iter().map(|_| ReadyEntry::default()).collect();
         Ok(Upkeep {
             makes: table.columns.iter().any(|c| c.is_made()),
             asked: (0..rules.bound.len()).collect(),
@@ -141,9 +140,7 @@ impl Upkeep {
             period: Period::of(table, cx).map(Box::new),
             tracker: None,
             viewed: None,
-            old_entry: Entry::default(),
-            new_entry: Entry::default(),
-            ready: Vec::new(),
+            ready,
         })
     }
 
@@ -207,6 +204,7 @@ impl Upkeep {
         let columns_of = |at: usize| columns_of(&table.indexes[at], filters[at].as_ref());
         self.indexes.retain(|writer| columns_of(writer.at).into_iter().any(set));
         self.defer = vec![false; self.indexes.len()];
+        self.ready.truncate(self.indexes.len());
         self.foreign.keep_those_over(set);
         // Others, too, want to know what a row was.
         if self.is_keepable() && self.viewed.is_none() {
@@ -353,13 +351,14 @@ impl Upkeep {
             if !has_entry(self.rules.filters[at].as_ref(), values, cx)? {
                 continue;
             }
-            self.indexes[i].make(table, row, locator, &mut self.new_entry)?;
+            let entry = &mut self.ready[i].new;
+            self.indexes[i].make(table, row, locator, entry)?;
             if self.defer[i] {
-                cx.hold(2 * self.new_entry.row.len() + 64)?;
-                self.late.push((i, self.new_entry.clone(), values.to_vec()));
+                cx.hold(2 * entry.row.len() + 64)?;
+                self.late.push((i, entry.clone(), values.to_vec()));
                 continue;
             }
-            match self.indexes[i].insert(table, &self.new_entry, values, cx) {
+            match self.indexes[i].insert(table, entry, values, cx) {
                 Ok(()) => {}
                 Err(e) if index.ignore_dup_key && ignoring && matches!(e.number, 2601 | 2627) => {
                     return Ok(false);
@@ -378,10 +377,10 @@ impl Upkeep {
         locator: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        for writer in &self.indexes {
+        for (writer, ready) in self.indexes.iter().zip(&mut self.ready) {
             if has_entry(self.rules.filters[writer.at].as_ref(), old.values, cx)? {
-                writer.key_of(table, old, locator, &mut self.old_entry)?;
-                writer.delete(table, &self.old_entry, cx)?;
+                writer.key_of(table, old, locator, &mut ready.old)?;
+                writer.delete(table, &ready.old, cx)?;
             }
         }
         Ok(())
@@ -399,30 +398,22 @@ impl Upkeep {
         for i in 0..self.indexes.len() {
             let writer = &self.indexes[i];
             let filter = self.rules.filters[writer.at].as_ref();
-            let was = has_entry(filter, old.values, cx)?;
-            let is = has_entry(filter, new.values, cx)?;
-            if was {
-                writer.key_of(table, old, locator, &mut self.old_entry)?;
+            let rows = (with_entry(filter, Some(old), cx)?, with_entry(filter, Some(new), cx)?);
+            let ready = &mut self.ready[i];
+            let fate = ready.decide((table, writer), rows, locator)?;
+            if fate == Fate::Changes {
+                writer.update(table, &ready.new, cx)?;
             }
-            if is {
-                writer.key_of(table, new, locator, &mut self.new_entry)?;
-                writer.row_of(table, new, locator, &mut self.new_entry)?;
+            if matches!(fate, Fate::Goes | Fate::Moves) {
+                writer.delete(table, &ready.old, cx)?;
             }
-            if was && is && self.old_entry.key == self.new_entry.key {
-                writer.row_of(table, old, locator, &mut self.old_entry)?;
-                if self.old_entry.row != self.new_entry.row {
-                    self.indexes[i].update(table, &self.new_entry, cx)?;
+            if matches!(fate, Fate::Comes | Fate::Moves) {
+                if self.defer[i] {
+                    cx.hold(2 * ready.new.row.len() + 64)?;
+                    self.late.push((i, ready.new.clone(), new.values.to_vec()));
+                } else {
+                    self.indexes[i].insert(table, &ready.new, new.values, cx)?;
                 }
-                continue;
-            }
-            if was {
-                self.indexes[i].delete(table, &self.old_entry, cx)?;
-            }
-            if is && self.defer[i] {
-                cx.hold(2 * self.new_entry.row.len() + 64)?;
-                self.late.push((i, self.new_entry.clone(), new.values.to_vec()));
-            } else if is {
-                self.indexes[i].insert(table, &self.new_entry, new.values, cx)?;
             }
         }
         Ok(())

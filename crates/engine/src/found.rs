@@ -41,6 +41,27 @@ pub enum Change<'a> {
     Gone,
 }
 
+impl<'a> Change<'a> {
+    /// What the row becomes; none: it goes.
+    pub(crate) fn row(&self) -> Option<&RowImage<'a>> {
+        match self {
+            Change::To(row) => Some(row),
+            Change::Gone => None,
+        }
+    }
+
+    /// Counts it, once it is made.
+    pub(crate) fn count(&self, tree: &Tree) {
+        match self {
+            Change::To(_) => tree.count_changes(1),
+            Change::Gone => {
+                tree.count_rows(-1);
+                tree.count_changes(2);
+            }
+        }
+    }
+}
+
 impl Txn {
     /// The next statement's only change may be committed with it, in one log record: the transaction is the
     /// statement's own. False: not as things are.
@@ -129,13 +150,7 @@ impl Txn {
         if done != FoundChange::Done {
             return Ok(false);
         }
-        match change {
-            Change::To(_) => tree.count_changes(1),
-            Change::Gone => {
-                tree.count_rows(-1);
-                tree.count_changes(2);
-            }
-        }
+        change.count(tree);
         Ok(true)
     }
 

@@ -16,7 +16,7 @@
 use crate::commit_timer::CommitTimer;
 use crate::gaps::{Newest, name_of};
 use crate::txn::State;
-use crate::{Durability, EngineError, InsertHint, RowImage, Tree, Txn};
+use crate::{Change, Durability, EngineError, InsertHint, RowImage, Tree, Txn};
 use lock_manager::TableMode;
 use log_manager::Appended;
 use smallvec::SmallVec;
@@ -44,10 +44,8 @@ pub struct Part<'a> {
 pub enum PartChange<'a> {
     /// A row comes.
     Insert { row: RowImage<'a>, hint: &'a mut InsertHint },
-    /// The row found takes other bytes.
-    Update { found: &'a Found, row: RowImage<'a> },
-    /// The row found goes.
-    Delete { found: &'a Found },
+    /// The row found takes other bytes, or goes.
+    Found { found: &'a Found, change: Change<'a> },
 }
 
 /// A row that must be there when the changes are made.
@@ -72,11 +70,10 @@ pub enum Together {
 impl<'a> Part<'a> {
     fn bytes(&self) -> usize {
         let row = match &self.change {
-            PartChange::Insert { row, .. } | PartChange::Update { row, .. } => row.bytes.len(),
-            // What goes may be in its record.
-            PartChange::Delete { found } => found.row.len(),
+            PartChange::Insert { row, .. } => Some(row),
+            PartChange::Found { change, .. } => change.row(),
         };
-        self.key.len() + row
+        self.key.len() + row.map_or(0, |row| row.bytes.len())
     }
 
     /// Where the leaf of a row that comes is likely to be. Suspends.
@@ -95,37 +92,30 @@ impl<'a> Part<'a> {
                 tree.hold(aim, self.key, row, hint, may_replace, || guards.load(Relaxed) != 0)
             }
             (PartChange::Insert { .. }, None) => Hold::Missed,
-            (PartChange::Update { found, row }, _) => {
-                tree.hold_found(self.key, found, Some(row), is_locked)
+            (PartChange::Found { found, change }, _) => {
+                tree.hold_found(self.key, found, change.row(), is_locked)
             }
-            (PartChange::Delete { found }, _) => tree.hold_found(self.key, found, None, is_locked),
         }
     }
 
     fn op<'p>(&'p self, leaf: &'p HeldLeaf<'_>) -> PageOp<'p> {
         match &self.change {
             PartChange::Insert { row, .. } => leaf.insert_op(self.key, row),
-            PartChange::Update { found, row } => leaf.change_op(self.key, found, Some(row)),
-            PartChange::Delete { found } => leaf.change_op(self.key, found, None),
+            PartChange::Found { found, change } => leaf.change_op(self.key, found, change.row()),
         }
     }
 
     fn make(&mut self, leaf: HeldLeaf<'_>, logged: Logged) {
         match &mut self.change {
             PartChange::Insert { row, hint } => leaf.insert(self.key, row, logged, hint),
-            PartChange::Update { row, .. } => leaf.change(Some(row), logged),
-            PartChange::Delete { .. } => leaf.change(None, logged),
+            PartChange::Found { change, .. } => leaf.change(change.row(), logged),
         }
     }
 
     fn count(&self) {
         match &self.change {
             PartChange::Insert { .. } => self.tree.count_rows(1),
-            PartChange::Update { .. } => self.tree.count_changes(1),
-            PartChange::Delete { .. } => {
-                self.tree.count_rows(-1);
-                self.tree.count_changes(2);
-            }
+            PartChange::Found { change, .. } => change.count(self.tree),
         }
     }
 }

@@ -36,8 +36,6 @@ static HEAP: AtomicI64 = AtomicI64::new(0);
 static MAPPED: AtomicI64 = AtomicI64::new(0);
 static ASIDE: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
-/// What tasks that have taken much may bring the process to.
-static GREAT_LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
 static BESIDE: AtomicI64 = AtomicI64::new(0);
 static REFUSED: AtomicU64 = AtomicU64::new(0);
 
@@ -135,9 +133,7 @@ pub fn limit_bytes() -> u64 {
 
 /// Sets it.
 pub fn set_limit_bytes(bytes: u64) {
-    let limit = i64::try_from(bytes).unwrap_or(i64::MAX);
-    LIMIT.store(limit, Relaxed);
-    GREAT_LIMIT.store(limit - limit / RESERVE_PART, Relaxed);
+    LIMIT.store(i64::try_from(bytes).unwrap_or(i64::MAX), Relaxed);
 }
 
 /// What the process has in memory, in bytes; 0 where the system does not tell.
@@ -205,12 +201,13 @@ pub struct NoMemory;
 /// May the running task have so many bytes more? It is asked before they are allocated, or while they are.
 #[inline]
 pub fn check(bytes: usize) -> Result<(), NoMemory> {
+    let limit = LIMIT.load(Relaxed);
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX / 4);
     let whole = HEAP.load(Relaxed) + MAPPED.load(Relaxed) + BESIDE.load(Relaxed);
-    if whole + bytes <= GREAT_LIMIT.load(Relaxed) {
+    if whole + bytes <= limit - limit / RESERVE_PART {
         return Ok(());
     }
-    refuse(whole + bytes, LIMIT.load(Relaxed), TAKEN.get() + bytes)
+    refuse(whole + bytes, limit, TAKEN.get() + bytes)
 }
 
 #[cold]

@@ -7,9 +7,8 @@
 
 use crate::leaf;
 use crate::log::OnWrite;
-use crate::node::Target;
 use crate::slotted;
-use crate::tree::{LOG_SLACK, LeafHint, Path, Tree};
+use crate::tree::{LOG_SLACK, LeafHint, Tree};
 use crate::{LogRow, PageOp, RowImage, StorageError, TreeId, TxnLog};
 use buffer_pool::{PageId, PageWrite};
 use mvcc::Stamp;
@@ -73,24 +72,13 @@ impl Tree {
     /// [`Tree::lookup`] with a change to follow.
     pub fn look(&self, key: &[u8], found: &mut Found) -> Result<Option<Stamp>, StorageError> {
         let epoch = self.store.epoch();
-        let mut path = Path::new();
-        loop {
-            self.descend(Target::Key(key), &mut path)?;
-            let leaf = path.leaf();
-            let stamp = match slotted::search(&leaf, key) {
-                Ok(i) => {
-                    found.slot = i;
-                    slotted::read_row(&leaf, i, &mut found.row);
-                    Some(Stamp(slotted::entry_head(&leaf, i)))
-                }
-                Err(_) => None,
-            };
-            if leaf.validate() {
-                found.leaf = LeafHint::of(leaf.id(), leaf.seen(), epoch);
-                found.stamp = stamp.unwrap_or_default();
-                return Ok(stamp);
-            }
-        }
+        let (stamp, leaf) = self.seek(key, |leaf, i| {
+            found.slot = i;
+            slotted::read_row(leaf, i, &mut found.row);
+        })?;
+        found.leaf = LeafHint::of(leaf.id(), leaf.seen(), epoch);
+        found.stamp = stamp.unwrap_or_default();
+        Ok(stamp)
     }
 
     /// Replaces the row that was found under `key`.

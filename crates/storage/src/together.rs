@@ -90,15 +90,8 @@ impl Tree {
 
     /// The stamp of the row under `key` (a ghost's too), and what vouches for it. Suspends.
     pub fn witness(&self, key: &[u8]) -> Result<Option<(Stamp, Witness<'_>)>, StorageError> {
-        let mut path = Path::new();
-        loop {
-            self.descend(Target::Key(key), &mut path)?;
-            let leaf = path.leaf();
-            let stamp = slotted::search(&leaf, key).map(|i| Stamp(slotted::entry_head(&leaf, i)));
-            if leaf.validate() {
-                return Ok(stamp.ok().map(|stamp| (stamp, Witness(leaf))));
-            }
-        }
+        let (stamp, leaf) = self.seek(key, |_, _| {})?;
+        Ok(stamp.map(|stamp| (stamp, Witness(leaf))))
     }
 
     /// Latches the leaf for a new row; with the latch held it is asked whether a ghost under its key may be overwritten

@@ -372,19 +372,31 @@ impl Tree {
 
     /// The newest row under `key` (a ghost's too) replaces what is in `row`; returns its stamp.
     pub fn lookup(&self, key: &[u8], row: &mut Vec<u8>) -> Result<Option<Stamp>, StorageError> {
+        let (stamp, _) = self.seek(key, |leaf, i| slotted::read_row(leaf, i, row))?;
+        Ok(stamp)
+    }
+
+    /// The stamp of the newest row under `key` (a ghost's too), of which `read` takes what it wants out of the slot, maybe
+    /// more than once; and the leaf as it was then.
+    #[inline]
+    pub(crate) fn seek(
+        &self,
+        key: &[u8],
+        mut read: impl FnMut(&PageRead<'_>, usize),
+    ) -> Result<(Option<Stamp>, PageRead<'_>), StorageError> {
         let mut path = Path::new();
         loop {
             self.descend(Target::Key(key), &mut path)?;
             let leaf = path.leaf();
-            let found = match slotted::search(&leaf, key) {
+            let stamp = match slotted::search(&leaf, key) {
                 Ok(i) => {
-                    slotted::read_row(&leaf, i, row);
+                    read(&leaf, i);
                     Some(Stamp(slotted::entry_head(&leaf, i)))
                 }
                 Err(_) => None,
             };
             if leaf.validate() {
-                return Ok(found);
+                return Ok((stamp, leaf));
             }
         }
     }

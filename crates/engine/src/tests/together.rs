@@ -11,6 +11,25 @@ fn comes<'a>(tree: &'a Tree, key: &'a [u8], row: &'a [u8], hint: &'a mut InsertH
     Part { tree, key, change: PartChange::Insert { row: RowImage::new(row), hint } }
 }
 
+fn becomes<'a>(tree: &'a Tree, key: &'a [u8], found: &'a Found, change: Change<'a>) -> Part<'a> {
+    Part { tree, key, change: PartChange::Found { found, change } }
+}
+
+/// All that has been committed is there after a crash, whatever the crash leaves of the device.
+fn survives(fs: &SimFs, db: &Arc<Database>, trees: &[Tree; 2]) {
+    db.flush_log().unwrap();
+    let expected = trees.each_ref().map(|tree| all_rows(db, tree));
+    let ids = trees.each_ref().map(Tree::id);
+    for seed in 0..4 {
+        let db = reopen(&fs.crash(seed), small_options()).unwrap();
+        for (id, expected) in ids.iter().zip(&expected) {
+            let tree = db.tree(*id);
+            assert_eq!(all_rows(&db, &tree), *expected);
+            tree.verify().unwrap();
+        }
+    }
+}
+
 /// A row into the first tree under `a`, one into the second under `b`.
 fn both(txn: &mut Txn, trees: &[Tree; 2], (a, b): (u64, u64), hints: &mut Hints) -> bool {
     let (key_a, key_b) = (key(a), key(b));
@@ -115,18 +134,8 @@ fn they_are_there_after_a_crash() {
         }
     }
     assert!(together > 600, "{together}");
-    db.flush_log().unwrap();
-    let expected = [all_rows(&db, &trees[0]), all_rows(&db, &trees[1])];
     drop(txn);
-    let ids = [trees[0].id(), trees[1].id()];
-    for seed in 0..4 {
-        let db = reopen(&fs.crash(seed), small_options()).unwrap();
-        for (id, expected) in ids.iter().zip(&expected) {
-            let tree = db.tree(*id);
-            assert_eq!(all_rows(&db, &tree), *expected);
-            tree.verify().unwrap();
-        }
-    }
+    survives(&fs, &db, &trees);
 }
 
 /// The key of a row's entry, which lies far from that of the next state.
@@ -168,12 +177,8 @@ fn move_together(txn: &mut Txn, trees: &[Tree; 2], n: u64, found: &mut [Found; 2
             let (row, hint) = (RowImage::new(&next), &mut InsertHint::default());
             let key = &key(n);
             let mut parts = [
-                Part { tree: &trees[0], key, change: PartChange::Update { found: row_found, row } },
-                Part {
-                    tree: &trees[1],
-                    key: &old,
-                    change: PartChange::Delete { found: entry_found },
-                },
+                becomes(&trees[0], key, row_found, Change::To(row)),
+                becomes(&trees[1], &old, entry_found, Change::Gone),
                 comes(&trees[1], &new, key, hint),
             ];
             done = txn.fuse_together(&mut parts, &[]).unwrap();
@@ -252,8 +257,10 @@ fn changes_are_there_after_a_crash() {
             let at = entry(number(&row.row), 0);
             assert_eq!(txn.look(&trees[1], &at, entry_found).unwrap(), Looked::Row);
             let zero = &key(0);
-            let gone = |tree, key, found| Part { tree, key, change: PartChange::Delete { found } };
-            let mut parts = [gone(&trees[0], zero, row), gone(&trees[1], &at, entry_found)];
+            let mut parts = [
+                becomes(&trees[0], zero, row, Change::Gone),
+                becomes(&trees[1], &at, entry_found, Change::Gone),
+            ];
             assert_eq!(txn.fuse_together(&mut parts, &[]).unwrap(), Together::Done);
             txn.commit(Durability::Delayed).unwrap();
             txn.begin();
@@ -264,18 +271,8 @@ fn changes_are_there_after_a_crash() {
         }
     }
     assert!(together > 600, "{together}");
-    db.flush_log().unwrap();
-    let expected = [all_rows(&db, &trees[0]), all_rows(&db, &trees[1])];
     drop(txn);
-    let ids = [trees[0].id(), trees[1].id()];
-    for seed in 0..4 {
-        let db = reopen(&fs.crash(seed), small_options()).unwrap();
-        for (id, expected) in ids.iter().zip(&expected) {
-            let tree = db.tree(*id);
-            assert_eq!(all_rows(&db, &tree), *expected);
-            tree.verify().unwrap();
-        }
-    }
+    survives(&fs, &db, &trees);
 }
 
 #[test]
@@ -294,8 +291,8 @@ fn what_is_not_as_it_was_or_locked_is_refused() {
     let [row, _] = &mut found;
     assert_eq!(txn.look(&trees[0], &key(1), row).unwrap(), Looked::Row);
     put_over(&db, &trees[0], 1, &[7; 8]);
-    let change = PartChange::Delete { found: row };
-    let mut parts = [Part { tree: &trees[0], key: &key(1), change }];
+    let one = &key(1);
+    let mut parts = [becomes(&trees[0], one, row, Change::Gone)];
     assert_eq!(txn.fuse_together(&mut parts, &[]).unwrap(), Together::Moved);
     txn.rollback().unwrap();
     assert!(db.locks().is_empty());
