@@ -361,7 +361,7 @@ impl<'a> Cx<'a> {
     #[inline]
     pub fn now_unix_ns(&mut self) -> u64 {
         if self.now_unix_ns == 0 {
-            self.now_unix_ns = runtime::clock::unix_ns();
+            self.now_unix_ns = runtime::clock::brisk_unix_ns();
         }
         self.now_unix_ns
     }

@@ -77,7 +77,7 @@ impl Shared {
 /// Microseconds since 1970, for commit records.
 #[inline]
 pub(crate) fn wall_us() -> u64 {
-    clock::unix_ns() / 1000
+    clock::brisk_unix_ns() / 1000
 }
 
 /// [`SystemLog`] over a log. Its records may use the reserve for rollbacks: they are what makes undoing possible.
