@@ -10,8 +10,9 @@
 //! - A bucket's word has, above the pointer, a bit for each kind of key that came into the chain ([`Hash::mark`]): where a
 //!   key's bit is not set no row need be looked at, and most keys that are inserted are new. It changes with the head, by
 //!   the same swap, so who takes a row in has the bits of all that are there. Bits of rows that are gone may stay.
-//! - Keys that differ in the last three bits alone lie in neighbouring buckets, one line of the caches: rows that come in
-//!   the order of their numbers find the bucket there seven times of eight. See [`hash`].
+//! - Keys that differ in the last three bits alone lie in neighbouring buckets, one line of the caches; where there are many
+//!   buckets, keys that differ in the last six bits in eight lines side by side. Rows that come in the order of their numbers
+//!   find the bucket there seven times of eight, and the next line where the processor looks ahead. See [`hash`].
 //! - Rows are taken out by one thread at a time (the cleaner). It stores the link in front, which nobody else changes,
 //!   unless that is the head, which it swaps. `next` of a row that is out stays, so a reader who stands on it goes on;
 //!   what it leads to may be out too, but was taken out later than the reader began, and so lives.
@@ -25,6 +26,8 @@ use std::ptr::null_mut;
 pub(crate) struct HashIndex {
     buckets: Buckets,
     seed: u64,
+    /// Bits of a key's last byte that choose one of neighbouring buckets.
+    near: u8,
     /// Keys end with the length of a tail (u16, big-endian) that follows what is hashed.
     tailed: bool,
 }
@@ -40,8 +43,8 @@ impl HashIndex {
     /// `buckets` is rounded up to a power of two.
     pub fn new(buckets: usize, tailed: bool, seed: u64) -> HashIndex {
         let buckets = buckets.max(1).next_power_of_two();
-        let buckets = Buckets::new(buckets);
-        HashIndex { buckets, seed, tailed }
+        let near = if buckets < MANY { 7 } else { 63 };
+        HashIndex { buckets: Buckets::new(buckets), seed, near, tailed }
     }
 
     pub fn buckets(&self) -> usize {
@@ -77,13 +80,13 @@ impl HashIndex {
     /// What a key hashes to.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> Hash {
-        Hash(hash(self.hashed(key), self.seed))
+        Hash(hash(self.hashed(key), self.seed, self.near))
     }
 
     /// The bucket of what is hashed.
     #[inline]
     pub fn place(&self, hashed: &[u8]) -> usize {
-        self.place_of(Hash(hash(hashed, self.seed)))
+        self.place_of(Hash(hash(hashed, self.seed, self.near)))
     }
 
     #[inline]
@@ -227,20 +230,20 @@ fn marked(row: *mut Row, marks: usize) -> *mut Row {
 
 /// Spreads keys; the seed keeps others from choosing keys that meet.
 ///
-/// The low bits of a key's last byte ([`NEAR`]) are no part of what is mixed, and change the low bits of the result: eight
-/// numbers in a row have the eight buckets of one line, in an order that depends on the rest of the key. So buckets fill
+/// The low bits of a key's last byte (`near`) are no part of what is mixed, and change the low bits of the result: eight
+/// numbers in a row have the eight buckets of one line, or 64 the 64 of eight, in an order that depends on the rest of the key. So buckets fill
 /// as evenly as by any hash, whatever the keys: of two keys that differ elsewhere, line and place are both drawn anew.
 #[inline]
-fn hash(key: &[u8], seed: u64) -> u64 {
+fn hash(key: &[u8], seed: u64, near: u8) -> u64 {
     const A: u64 = 0x9E37_79B9_7F4A_7C15;
     const B: u64 = 0xD6E8_FEB8_6659_FD93;
     let mix = |h: u64, word: u64| {
         let wide = u128::from(h ^ word ^ A) * u128::from(word ^ h.rotate_left(32) ^ B);
         (wide as u64) ^ ((wide >> 64) as u64)
     };
-    let near = u64::from(key.last().map_or(0, |last| last & NEAR));
+    let chosen = u64::from(key.last().map_or(0, |last| last & near));
     // Of words that are read with their first byte lowest, the key's last byte.
-    let without = |word: u64, bytes: usize| word & !(u64::from(NEAR) << (8 * (bytes - 1)));
+    let without = |word: u64, bytes: usize| word & !(u64::from(near) << (8 * (bytes - 1)));
     let mut h = seed ^ key.len() as u64;
     let (words, rest) = key.as_chunks::<8>();
     match (words, rest) {
@@ -255,11 +258,11 @@ fn hash(key: &[u8], seed: u64) -> u64 {
             h = mix(h, without(u64::from_le_bytes(last), rest.len().max(1)));
         }
     }
-    mix(h, seed) ^ near
+    mix(h, seed) ^ chosen
 }
 
-/// Bits of a key's last byte that choose one of the buckets of a line.
-const NEAR: u8 = 7;
+/// Half a megabyte: fewer are in the caches anyway, and are better filled by smaller groups of keys.
+const MANY: usize = 1 << 16;
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -276,17 +279,19 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_lie_in_one_line_and_never_in_one_bucket() {
+    fn neighbours_lie_side_by_side_and_never_in_one_bucket() {
         let index = HashIndex::new(1 << 16, false, 7);
-        for from in (0..8000u64).step_by(8) {
+        for from in (0..64_000u64).step_by(64) {
             let places: Vec<usize> =
-                (from..from + 8).map(|n| index.place_of(index.hash(&n.to_be_bytes()))).collect();
-            let lines: Vec<usize> = places.iter().map(|place| place / 8).collect();
-            assert!(lines.iter().all(|line| *line == lines[0]), "{places:?}");
-            let mut distinct = places.clone();
+                (from..from + 64).map(|n| index.place_of(index.hash(&n.to_be_bytes()))).collect();
+            for eight in places.chunks(8) {
+                assert!(eight.iter().all(|place| place / 8 == eight[0] / 8), "one line: {eight:?}");
+            }
+            let mut distinct = places;
             distinct.sort_unstable();
             distinct.dedup();
-            assert_eq!(distinct.len(), 8);
+            assert_eq!(distinct.len(), 64);
+            assert_eq!(distinct[0] / 64, distinct[63] / 64);
         }
     }
 
