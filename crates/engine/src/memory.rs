@@ -21,8 +21,11 @@
 mod beside;
 mod commit;
 mod redo;
+mod room;
 
-pub(crate) use beside::RoomAside;
+#[cfg(test)]
+pub(crate) use room::IN_FILE as ROOM_IN_FILE;
+pub(crate) use room::RoomAside;
 
 use crate::memory_quota::{MemoryQuota, Weighed};
 use crate::{Database, EngineError, Isolation, Lsn, ReadOptions, RowImage, Tree, TreeId, Txn};
@@ -32,7 +35,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
 use storage::StorageError;
-use storage::memory::{Cursor, ImageWriter, Kind, Needs, Refused, Sight, States, Table, Written};
+use storage::memory::{
+    Cursor, ImageWriter, Kind, Needs, Refused, RowsToList, Sight, States, Table, Written,
+};
 use telemetry::{Counter, counters};
 use transaction::{InUse, XidTable};
 
@@ -97,15 +102,23 @@ pub(crate) struct Change {
 
 struct Touched {
     tree: Tree,
+    /// While images are made.
+    listing: RowsToList,
 }
 
 impl Touched {
     #[inline]
     fn memory(&self) -> &MemoryTree {
-        match self.tree.memory() {
-            Some(memory) => memory,
-            None => stdx::fatal!("a memory tree does not live in memory any more"),
-        }
+        in_memory(&self.tree)
+    }
+}
+
+/// Of a tree that a transaction has changed in memory.
+#[inline]
+fn in_memory(tree: &Tree) -> &MemoryTree {
+    match tree.memory() {
+        Some(memory) => memory,
+        None => stdx::fatal!("a memory tree does not live in memory any more"),
     }
 }
 
@@ -446,7 +459,7 @@ impl Txn {
         // The one that was changed last, mostly.
         let is_it = |touched: &Touched| Arc::ptr_eq(&touched.tree.inner, &tree.inner);
         let at = part.trees.iter().rposition(is_it).unwrap_or_else(|| {
-            part.trees.push(Touched { tree: tree.clone() });
+            part.trees.push(Touched { tree: tree.clone(), listing: RowsToList::default() });
             part.trees.len() - 1
         });
         part.written.push(Change { tree: at, written });

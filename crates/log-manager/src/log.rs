@@ -404,6 +404,11 @@ impl Log {
         self.core.space_came();
     }
 
+    /// By how much the file may still grow, if the disk has room.
+    pub fn growth_bytes(&self) -> u64 {
+        self.core.max_bytes.load(Relaxed).saturating_sub(self.size_bytes())
+    }
+
     /// Makes the file at least so long, by whole virtual log files, or as long as it may become. False if the disk is
     /// full. Suspends.
     pub fn grow_to(&self, bytes: u64) -> Result<bool, LogError> {

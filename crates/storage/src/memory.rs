@@ -85,6 +85,8 @@ pub use figures::{Chains, Doings, IndexCensus, Nodes, QueueFigures};
 #[cfg(not(loom))]
 pub use image::{Image, ImageWriter, Images};
 #[cfg(not(loom))]
+pub use lists::RowsToList;
+#[cfg(not(loom))]
 pub use reclaim::Pin;
 #[cfg(not(loom))]
 pub use scan::Cursor;

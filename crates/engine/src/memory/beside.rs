@@ -11,95 +11,22 @@
 //! beginning on, in their order, so that each row ends as its last image says, or as the tree beside has it where the log
 //! has none.
 
+use super::room::room_for;
 use super::{MemoryTree, Xids};
 use crate::{
     Database, EngineError, Finding, InsertHint, Lsn, RowImage, ScanOptions, Tree, Txn, TxnOptions,
 };
 use lock_manager::TableMode;
-use log_manager::Log;
-use runtime::task::{self, MAX_SLOTS, slot};
+use runtime::task;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicU64, Ordering::*};
-use stdx::CachePadded;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::*;
 use storage::StorageError;
-use storage::memory::{Held, ImageWriter, Table};
-use transaction::{Bug, Settling, planted};
-
-/// Room in the log for the records of rows that go to the trees beside: set aside as their images are logged, so that a full log
-/// never keeps a checkpoint from freeing it.
-pub(crate) struct RoomAside {
-    slots: Box<[CachePadded<Share>]>,
-}
-
-/// What the transactions of one slot need and have, in bytes.
-#[derive(Default)]
-struct Share {
-    needed: AtomicU64,
-    aside: AtomicU64,
-}
+use storage::memory::{Held, Table};
+use transaction::{Bug, Settling, Shared, planted};
 
 /// Rows that are put in order at a time: what takes no longer than a task may.
 const SORTED: usize = 4096;
-/// Set aside at a time.
-const PORTION: u64 = 64 << 10;
-/// What a row's record takes beside its key and its row: envelope, place, stamps, and a part of the pages' own records.
-const RECORD_BYTES: u64 = 96;
-
-/// What the records of so many rows take at most, of which the log has so many bytes.
-fn room_for(rows: u64, bytes: u64) -> u64 {
-    2 * bytes + RECORD_BYTES * rows
-}
-
-impl Default for RoomAside {
-    fn default() -> Self {
-        RoomAside { slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect() }
-    }
-}
-
-impl RoomAside {
-    /// Images are about to be logged. Suspends where the log is full.
-    #[inline]
-    pub(crate) fn draw(&self, log: &Log, images: &ImageWriter) -> Result<(), EngineError> {
-        if images.images() == 0 {
-            return Ok(());
-        }
-        let more = room_for(images.images(), images.bytes().len() as u64);
-        let share = &self.slots[slot()];
-        let needed = share.needed.fetch_add(more, Relaxed) + more;
-        match needed.checked_sub(share.aside.load(Relaxed)) {
-            Some(lacking) if lacking > 0 => self.set_aside(log, lacking),
-            _ => Ok(()),
-        }
-    }
-
-    #[cold]
-    fn set_aside(&self, log: &Log, lacking: u64) -> Result<(), EngineError> {
-        let bytes = lacking.max(PORTION);
-        log.set_aside(bytes)?;
-        self.slots[slot()].aside.fetch_add(bytes, Relaxed);
-        Ok(())
-    }
-
-    /// All that is set aside; it counts for nobody any more.
-    fn take(&self) -> u64 {
-        let take = |share: &CachePadded<Share>| {
-            share.needed.store(0, Relaxed);
-            share.aside.swap(0, Relaxed)
-        };
-        self.slots.iter().map(take).sum()
-    }
-
-    fn put_back(&self, bytes: u64) {
-        let share = &self.slots[slot()];
-        share.needed.fetch_add(bytes, Relaxed);
-        share.aside.fetch_add(bytes, Relaxed);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn bytes(&self) -> u64 {
-        self.slots.iter().map(|share| share.aside.load(Relaxed)).sum()
-    }
-}
 
 impl Database {
     /// Brings the trees beside memory trees up to date, as far as nobody is defining their tables anew. One at a time:
@@ -255,7 +182,8 @@ fn write_rows(
 ) -> Result<(), EngineError> {
     let table = &memory.table;
     let (hint, row) = (InsertHint::default(), RowBytes::default());
-    let mut writing = Writing { tree, table, txn, hint, row, left };
+    let shared = txn.shared.clone();
+    let mut writing = Writing { tree, table, txn, shared, hint, row, left };
     let mut rows = table.take_unwritten();
     if planted(Bug::ForgottenRow) {
         rows.pop();
@@ -292,6 +220,7 @@ struct Writing<'a> {
     tree: &'a Tree,
     table: &'a Table,
     txn: &'a mut Txn,
+    shared: Arc<Shared>,
     hint: InsertHint,
     row: RowBytes,
     /// What the records of rows will take that go back into the lists.
@@ -322,6 +251,7 @@ impl Writing<'_> {
         match write_one(
             self.tree,
             self.txn,
+            &self.shared,
             &self.row.key,
             is_row.then_some(&image),
             was_there,
@@ -345,14 +275,14 @@ impl Writing<'_> {
 fn write_one(
     tree: &Tree,
     txn: &mut Txn,
+    shared: &Shared,
     key: &[u8],
     row: Option<&RowImage<'_>>,
     was_there: bool,
     hint: &mut InsertHint,
 ) -> Result<(), EngineError> {
     let beside = &tree.inner.tree;
-    let shared = txn.shared.clone();
-    let mut log = Settling(&shared);
+    let mut log = Settling(shared);
     let done = match (row, was_there) {
         (None, false) => Ok(true),
         (None, true) => beside.mark_ghost(&mut log, key),

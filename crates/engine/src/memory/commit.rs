@@ -7,11 +7,11 @@
 //! takes the lists having looked at what transactions were unfinished before has every row whose images the log may let
 //! go: see `beside.rs`.
 
-use super::{Change, MemoryPart, Read, Touched, Xids};
+use super::{Change, MemoryPart, Read, Touched, Xids, in_memory};
 use crate::{EngineError, Lsn, Txn};
 use log_manager::Lease;
 use std::sync::atomic::{Ordering::*, fence};
-use storage::memory::{Changed, ImageWriter, Pin, Sight};
+use storage::memory::{Changed, ImageWriter, Kept, Pin, Sight};
 use telemetry::{Counter, counters};
 use transaction::Kind;
 
@@ -75,9 +75,11 @@ impl Txn {
     /// fit there.
     fn make_images(&mut self) -> Result<(), EngineError> {
         let changes = std::mem::take(&mut self.memory.written);
-        let trees = std::mem::take(&mut self.memory.trees);
+        let mut trees = std::mem::take(&mut self.memory.trees);
         let mut images = std::mem::take(&mut self.memory.images);
-        let result = self.make_images_of(&changes, &trees, &mut images);
+        let result = self.make_images_of(&changes, &mut trees, &mut images);
+        // Also after an error: their bits say that they are listed.
+        list_rows(&mut trees);
         (self.memory.written, self.memory.trees, self.memory.images) = (changes, trees, images);
         result
     }
@@ -85,31 +87,35 @@ impl Txn {
     fn make_images_of(
         &mut self,
         changes: &[Change],
-        trees: &[Touched],
+        trees: &mut [Touched],
         images: &mut ImageWriter,
     ) -> Result<(), EngineError> {
         let own = self.context.xid();
+        let mut pin = Pin::new();
         for change in changes {
-            let touched = &trees[change.tree];
-            let memory = touched.memory();
-            if !memory.durable || self.drops.iter().any(|(gone, _)| gone.id() == touched.tree.id())
-            {
+            if images.bytes().len() > IMAGES_BYTES {
+                list_rows(trees);
+                drop(pin);
+                self.log_images(images)?;
+                runtime::task::maybe_yield();
+                pin = Pin::new();
+            }
+            let Touched { tree, listing } = &mut trees[change.tree];
+            let memory = in_memory(tree);
+            if !memory.durable || self.drops.iter().any(|(gone, _)| gone.id() == tree.id()) {
                 // Or one between two steps of a definition.
                 continue;
             }
-            if images.bytes().len() > IMAGES_BYTES {
-                self.log_images(images)?;
-                runtime::task::maybe_yield();
-            }
-            let tree = touched.tree.number();
-            memory.table.log_image(change.written, own, |key, row| images.add(tree, key, row));
+            let tell = |key: &[u8], row: Option<&Kept<'_>>| images.add(tree.number(), key, row);
+            memory.table.log_image(change.written, own, listing, &pin, tell);
         }
-        self.db.room_aside.draw(&self.shared.log, images)
+        drop(pin);
+        self.db.room_aside.draw(&self.db, images)
     }
 
     #[cold]
     fn log_images(&mut self, images: &mut ImageWriter) -> Result<(), EngineError> {
-        self.db.room_aside.draw(&self.shared.log, images)?;
+        self.db.room_aside.draw(&self.db, images)?;
         self.context.log_note(Kind::Rows, images.bytes(), Lease::Normal)?;
         images.clear();
         Ok(())
@@ -163,6 +169,13 @@ impl Txn {
         if trees.len() > TREES_MAX {
             trees.drain(..trees.len() - TREES_MAX);
         }
+    }
+}
+
+/// What was gathered goes into the lists of its tables.
+fn list_rows(trees: &mut [Touched]) {
+    for Touched { tree, listing } in trees {
+        in_memory(tree).table.put_into_lists(listing);
     }
 }
 

@@ -353,6 +353,42 @@ fn room_for_rows_that_wait_stays_aside() {
     assert_eq!((beside(&tree), beside(&other)), (51, 50));
 }
 
+/// Where the log may grow, room for what checkpoints will write is not filled with zeros beyond a bound; where it may not, it is
+/// there.
+#[test]
+fn room_in_the_file_has_a_bound_where_the_file_may_grow() {
+    // What 20 MB of images need is 40 MB and more.
+    const MB: u64 = 1 << 20;
+    for max_bytes in [None, Some(80 * MB)] {
+        let fs = SimFs::new(23);
+        let mut options = small_options();
+        options.log.max_bytes = max_bytes;
+        let db = create(&fs, options);
+        let tree = memory_tree(&db, HASH);
+        let mut random = 9u64;
+        for block in 0..400 {
+            let mut txn = db.begin(TxnOptions::default());
+            for n in 0..50 {
+                let row: Vec<u8> = std::iter::repeat_with(|| {
+                    random = stdx::mix64(random.wrapping_add(1));
+                    random as u8
+                })
+                .take(1000)
+                .collect();
+                put(&mut txn, &tree, block * 50 + n, &row).unwrap();
+            }
+            txn.commit(Durability::Delayed).unwrap();
+        }
+        let (aside, bound) = (db.room_aside.bytes(), crate::memory::ROOM_IN_FILE);
+        match max_bytes {
+            None => assert!((bound..bound + MB).contains(&aside), "{aside}"),
+            Some(_) => assert!(aside > 2 * 20_000 * 1000, "{aside}"),
+        }
+        db.checkpoint().unwrap();
+        assert_eq!((beside(&tree), db.room_aside.bytes()), (20_000, 0));
+    }
+}
+
 /// A row that the pages would not take is refused as it is written, not when a checkpoint meets it.
 #[test]
 fn rows_that_pages_do_not_take_are_refused_at_once() {

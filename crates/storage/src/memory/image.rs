@@ -55,22 +55,28 @@ impl ImageWriter {
             stdx::fatal!("a row that no log record takes")
         };
         let same = self.tree.replace(tree) == Some(tree);
-        let bytes = &mut self.bytes;
-        bytes.reserve(HEAD_BYTES + key.len() + usize::from(stored));
         let what = if row.is_none() { GONE } else { 0 }
             | if same { SAME_TREE } else { 0 }
             | if run.is_some() { HAS_RUN } else { 0 };
-        bytes.push(what);
+        let (mut head, mut len) = ([0; HEAD_BYTES], 0);
+        let mut put = |bytes: &[u8]| {
+            head[len..len + bytes.len()].copy_from_slice(bytes);
+            len += bytes.len();
+        };
+        put(&[what]);
         if !same {
-            bytes.extend_from_slice(&tree.to_le_bytes());
+            put(&tree.to_le_bytes());
         }
-        bytes.extend_from_slice(&key_len.to_le_bytes());
-        bytes.extend_from_slice(&stored.to_le_bytes());
+        put(&key_len.to_le_bytes());
+        put(&stored.to_le_bytes());
         if let Some(run) = run {
-            bytes.extend_from_slice(&run.offset.to_le_bytes());
-            bytes.extend_from_slice(&run.len.to_le_bytes());
-            bytes.push(run.byte);
+            put(&run.offset.to_le_bytes());
+            put(&run.len.to_le_bytes());
+            put(&[run.byte]);
         }
+        let bytes = &mut self.bytes;
+        bytes.reserve(len + key.len() + usize::from(stored));
+        bytes.extend_from_slice(&head[..len]);
         bytes.extend_from_slice(key);
         bytes.extend_from_slice(before);
         bytes.extend_from_slice(after);

@@ -24,6 +24,11 @@ impl Listed {
     }
 }
 
+/// Rows of one transaction that are about to be listed: their bits say that they are (`listed.rs`), so whoever holds this
+/// gives them to [`Table::put_into_lists`](crate::memory::Table::put_into_lists), whatever happens.
+#[derive(Default)]
+pub struct RowsToList(pub(super) Vec<Listed>);
+
 /// Rows that the tree beside lacks: a list for each slot.
 pub(crate) struct Unwritten(Box<[CachePadded<Mutex<Vec<Listed>>>]>);
 
@@ -36,6 +41,11 @@ impl Default for Unwritten {
 impl Unwritten {
     pub fn push(&self, row: Listed) {
         self.0[slot()].lock().push(row);
+    }
+
+    /// All of `rows`, which is empty then.
+    pub fn append(&self, rows: &mut Vec<Listed>) {
+        self.0[slot()].lock().append(rows);
     }
 
     #[cfg(test)]

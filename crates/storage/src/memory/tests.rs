@@ -3,8 +3,8 @@
 mod unwritten;
 
 use crate::memory::{
-    Changed, Cursor, ImageWriter, Images, IndexCensus, Kind, Needs, Pin, Refused, Sight, States,
-    Table, Written,
+    Changed, Cursor, ImageWriter, Images, IndexCensus, Kept, Kind, Needs, Pin, Refused, RowsToList,
+    Sight, States, Table, Written,
 };
 use crate::{RowImage, Run};
 use log_manager::Lsn;
@@ -162,6 +162,18 @@ fn both() -> [Arc<Table>; 2] {
     [Arc::new(Table::new(Kind::Range)), Arc::new(Table::new(hash))]
 }
 
+/// Tells what the log is to say of a change, whose row is listed then.
+fn log_image(
+    table: &Table,
+    written: Written,
+    xid: u64,
+    tell: impl FnOnce(&[u8], Option<&Kept<'_>>),
+) {
+    let mut listing = RowsToList::default();
+    table.log_image(written, Xid(xid), &mut listing, &Pin::new(), tell);
+    table.put_into_lists(&mut listing);
+}
+
 #[test]
 fn a_snapshot_sees_what_was_committed_before_it() {
     for table in both() {
@@ -247,7 +259,7 @@ fn changes_are_taken_back_and_told_of_once() {
         b.change(&table, b"old", Some(b"6")).unwrap();
         let mut told = Vec::new();
         for (table, written) in &b.written {
-            table.log_image(*written, Xid(b.xid), |key, row| {
+            log_image(table, *written, b.xid, |key, row| {
                 told.push((key.to_vec(), row.map(|row| row.to_vec())));
             });
         }
@@ -515,7 +527,7 @@ fn a_run_is_kept_as_its_length() {
         assert!(table.bytes() - before < 100 + 200 - u64::from(len));
         assert_eq!(txn.get(&table, b"key").as_deref(), Some(&row[..]));
         let mut images = ImageWriter::default();
-        table.log_image(written, Xid(txn.xid), |key, kept| images.add(77, key, kept));
+        log_image(&table, written, txn.xid, |key, kept| images.add(77, key, kept));
         assert!(images.bytes().len() < 50 + 200 - usize::from(len));
         let read: Vec<_> = Images::of(images.bytes()).map(Option::unwrap).collect();
         assert_eq!((read.len(), read[0].tree, read[0].key), (1, 77, &b"key"[..]));

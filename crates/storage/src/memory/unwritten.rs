@@ -4,8 +4,8 @@
 //! Where a row is on that way its bits say: `listed.rs`.
 
 use crate::memory::hash::Inserted;
-use crate::memory::lists::Listed;
-use crate::memory::reclaim::pin;
+use crate::memory::lists::{Listed, RowsToList};
+use crate::memory::reclaim::{Pin, pin};
 use crate::memory::row::Row;
 use crate::memory::sight::{States, commit_of};
 use crate::memory::table::Table;
@@ -28,25 +28,27 @@ pub struct Newest<'a> {
 }
 
 impl Table {
-    /// What a change has made of its row, to the log, if no later change of the same transaction says it. The row is
-    /// listed. For a transaction that is about to commit: its commit is logged after this.
+    /// What a change has made of its row, to the log, if no later change of the same transaction says it. The row is to be
+    /// listed: it is in `listing`. For a transaction that is about to commit: neither images nor commit are logged before
+    /// [`Table::put_into_lists`].
     #[inline]
     pub fn log_image(
         &self,
         written: Written,
         own: Xid,
+        listing: &mut RowsToList,
+        Pin(guard): &Pin,
         tell: impl FnOnce(&[u8], Option<&Kept<'_>>),
     ) {
-        let guard = pin();
-        let (row, version) = written.row_and_version(&guard);
+        let (row, version) = written.row_and_version(guard);
         if !row.is_alone(version) {
-            let is_newest = row.newest(&guard).is_some_and(|v| std::ptr::eq(v, version));
+            let is_newest = row.newest(guard).is_some_and(|v| std::ptr::eq(v, version));
             if !is_newest {
                 return;
             }
-            let mut at = version.older(&guard);
+            let mut at = version.older(guard);
             while let Some(v) = at.filter(|v| v.stamp().xid() == Some(own)) {
-                at = v.older(&guard);
+                at = v.older(guard);
             }
             if version.stamp().is_ghost() && at.is_none_or(|v| v.stamp().is_ghost()) {
                 // Inserted and deleted again.
@@ -55,14 +57,23 @@ impl Table {
         } else if version.stamp().is_ghost() {
             return;
         }
-        self.list(row);
+        if row.beside.list() {
+            listing.0.push(Listed::of(row));
+        }
         match version.stamp().is_ghost() {
             true => tell(row.key(), None),
             false => tell(row.key(), Some(&version.row())),
         }
     }
 
+    /// What a transaction has gathered.
     #[inline]
+    pub fn put_into_lists(&self, listing: &mut RowsToList) {
+        if !listing.0.is_empty() {
+            self.unwritten.append(&mut listing.0);
+        }
+    }
+
     fn list(&self, row: &Row) {
         if row.beside.list() {
             self.put_into_list(row);

@@ -17,7 +17,7 @@ fn images_that_nobody_wrote_are_told() {
     txn.change(&table, &[1; 6], None).unwrap();
     txn.change(&table, &[2; 6], Some(b"other")).unwrap();
     for (n, (table, written)) in txn.written.iter().enumerate() {
-        table.log_image(*written, Xid(txn.xid), |key, row| images.add(n as u64, key, row));
+        log_image(table, *written, txn.xid, |key, row| images.add(n as u64, key, row));
     }
     assert_eq!(images.images(), 2);
     let whole = images.bytes().to_vec();
@@ -40,7 +40,7 @@ fn rows_are_listed_until_they_are_written() {
         let world = World::new();
         let log = |txn: &Txn<'_>| {
             for (table, written) in &txn.written {
-                table.log_image(*written, Xid(txn.xid), |_, _| {});
+                log_image(table, *written, txn.xid, |_, _| {});
             }
         };
         // As a checkpoint does it: the keys, and what is there.
