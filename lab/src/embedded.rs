@@ -8,7 +8,7 @@ use crate::load::{self, Shared, Work};
 use crate::script::{self, Shape};
 use crate::shards::Shards;
 use crate::target::{Done, Figures, Load, Sample, Target, TargetKind};
-use crate::workload::{Durability, Kind, Mode, Settings, Workload};
+use crate::workload::{Durability, Kind, Mode, Settings, Table, Workload};
 use crate::{Progress, flush, measure};
 use device::{FileSystem, IoMode, RealFs};
 use engine::LogConfig;
@@ -165,7 +165,7 @@ impl Embedded {
         if !workload.fill_cpus.is_empty() {
             load.set_affinity(&workload.run_cpus)?;
         }
-        progress.step("touching the buffer pool's memory");
+        progress.step("touching the memory of pages and of tables");
         load.instance.populate_memory();
         if workload.durability == Durability::Full {
             progress.step("measuring the device's own flush");
@@ -221,11 +221,30 @@ impl Drop for Folder {
     }
 }
 
-fn pool_bytes(settings: &Settings) -> u64 {
+/// 0: nobody knows.
+fn machine_memory_bytes() -> u64 {
     let machine = topology::Topology::machine();
-    let memory: u64 = machine.map_or(0, |t| t.nodes.iter().map(|n| n.memory_bytes).sum());
-    let fitting = if memory == 0 { 1 << 30 } else { (memory / 2).min(4 << 30) };
+    machine.map_or(0, |machine| machine.nodes.iter().map(|node| node.memory_bytes).sum())
+}
+
+fn pool_bytes(settings: &Settings) -> u64 {
+    let fitting = match machine_memory_bytes() {
+        0 => 1 << 30,
+        all => (all / 2).min(4 << 30),
+    };
     settings.buffer_pool_bytes.unwrap_or(fitting)
+}
+
+/// Kept for a memory-optimised table, and touched before the sessions set off, as the buffer pool's memory is: as much as the
+/// pool has, a quarter of the machine's at most.
+fn table_memory_bytes(workload: &Workload, settings: &Settings) -> u64 {
+    match workload.table {
+        Table::Disk => 0,
+        Table::Memory | Table::MemorySchemaOnly => match machine_memory_bytes() {
+            0 => 0,
+            all => pool_bytes(settings).min(all / 4),
+        },
+    }
 }
 
 fn config(
@@ -238,6 +257,7 @@ fn config(
     InstanceConfig {
         cpus: if workload.cpus.is_empty() { &settings.cpus } else { &workload.cpus }.clone(),
         buffer_pool_bytes: pool_bytes(settings),
+        table_memory_bytes: table_memory_bytes(workload, settings),
         log: LogConfig {
             vlf_bytes: LOG_VLF_BYTES,
             max_bytes: Some(LOG_MAX_BYTES),

@@ -245,6 +245,8 @@ impl Database {
         }
         self.pool.follow_memory();
         let mut busy = self.pool.prefault_step();
+        // What is ready is the process's: a simulated world does not depend on others before it.
+        busy |= !runtime::sim::active() && runtime::chunks::step();
         let stats = self.pool.stats();
         match self.pool.evict_some((stats.frames / FREE_FRAMES).max(1)) {
             Ok(n) => busy |= n > 0,

@@ -61,6 +61,10 @@ pub struct Args {
     /// it seven eighths of what this machine, or the process's group, has.
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
+    /// Megabytes, half of the process's at most, that are kept for rows of memory-optimised tables and touched when it starts,
+    /// before anybody needs them. The tables take more where that is used up.
+    #[arg(long, value_name = "MB", default_value_t = 0)]
+    table_memory: u64,
     /// So many wrong passwords one after the other lock a login that has CHECK_POLICY; 0: none do.
     #[arg(long, value_name = "N", default_value_t = security::PasswordRules::default().lockout_after)]
     lockout_threshold: u32,
@@ -133,6 +137,11 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
         None => memory / 2,
     };
     config.query_memory_bytes = config.query_memory_bytes.min(memory / 4);
+    config.table_memory_bytes = args.table_memory.saturating_mul(1 << 20);
+    if config.table_memory_bytes > memory / 2 {
+        let most = memory >> 21;
+        return Err(format!("--table-memory is above {most}, half of what the process may have"));
+    }
     config.password_rules = security::PasswordRules {
         lockout_after: args.lockout_threshold,
         lockout_minutes: args.lockout_minutes,

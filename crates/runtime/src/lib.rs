@@ -14,6 +14,8 @@ mod sync;
 #[cfg(not(loom))]
 pub mod backoff;
 #[cfg(not(loom))]
+pub mod chunks;
+#[cfg(not(loom))]
 pub mod clock;
 #[cfg(not(loom))]
 pub mod memory;

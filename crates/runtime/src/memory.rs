@@ -184,6 +184,12 @@ pub fn give_back() {
     }
 }
 
+/// Whether less than an eighth of what the process may have is left: nothing is set ready for later.
+pub fn is_short() -> bool {
+    let limit = LIMIT.load(Relaxed);
+    HEAP.load(Relaxed) + MAPPED.load(Relaxed) + BESIDE.load(Relaxed) > limit - limit / 8
+}
+
 /// How often a task was refused.
 pub fn refusals() -> u64 {
     REFUSED.load(Relaxed)

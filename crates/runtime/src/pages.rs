@@ -10,6 +10,9 @@ use std::ptr::NonNull;
 /// A huge page of x86 and arm64.
 pub const HUGE_BYTES: usize = 2 << 20;
 
+/// linux/mman.h; the C library need not know it yet.
+const MADV_POPULATE_WRITE: libc::c_int = 23;
+
 /// A mapping of its own.
 pub struct Pages {
     base: NonNull<u8>,
@@ -46,6 +49,13 @@ impl Pages {
 
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Backs all of it with memory now. What the kernel refuses is backed when it is first used.
+    pub fn touch(&self) {
+        let base = self.base.as_ptr().cast();
+        // SAFETY: our own mapping; populating changes no contents.
+        unsafe { libc::madvise(base, self.bytes, MADV_POPULATE_WRITE) };
     }
 }
 

@@ -4,7 +4,8 @@
 //! A line `\\N text` runs the text on N sessions at once, each of which reads its number for `{session}`; rows are not
 //! printed then. The sessions stay, so that what they have compiled does too.
 //!
-//! Arguments: the data folder, the bytes of the buffer pool, and those that queries may hold.
+//! Arguments: the data folder, the bytes of the buffer pool, those that queries may hold, and, where there is one more, those
+//! that are kept for memory-optimised tables.
 
 use device::{IoMode, RealFs};
 use executor::{ColumnMeta, Done, ResultSink, SqlMessage};
@@ -51,18 +52,27 @@ impl ResultSink for Printer {
     }
 }
 
+/// The next argument.
+fn bytes(arguments: &mut impl Iterator<Item = String>, what: &str) -> u64 {
+    let text = arguments.next().unwrap_or_else(|| panic!("{what} is missing"));
+    text.parse().unwrap_or_else(|_| panic!("{what} is a number of bytes"))
+}
+
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
     let folder = arguments.next().expect("a data folder");
-    let mut bytes = |what: &str| -> u64 {
-        let text = arguments.next().unwrap_or_else(|| panic!("{what} is missing"));
-        text.parse().unwrap_or_else(|_| panic!("{what} is a number of bytes"))
-    };
     let fs = RealFs::new(IoMode::Auto).expect("a way to do I/O");
     let mut config = InstanceConfig::new(folder, fs);
-    config.buffer_pool_bytes = bytes("the buffer pool");
-    config.query_memory_bytes = bytes("the memory of queries");
+    config.buffer_pool_bytes = bytes(&mut arguments, "the buffer pool");
+    config.query_memory_bytes = bytes(&mut arguments, "the memory of queries");
+    let keeps = arguments.peek().is_some();
+    if keeps {
+        config.table_memory_bytes = bytes(&mut arguments, "the memory of tables");
+    }
     let instance = Instance::open(config).expect("opens");
+    if keeps {
+        instance.populate_memory();
+    }
     let mut crew = Crew::default();
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };

@@ -19,6 +19,9 @@ pub struct InstanceConfig {
     pub cpus: Vec<usize>,
     /// Bytes of each user database's buffer pool (`max server memory` in spirit; memory is touched as it is needed).
     pub buffer_pool_bytes: u64,
+    /// So many bytes are kept for rows of memory-optimised tables, touched before they are needed; they take more where that
+    /// is used up. 0: some are touched ahead as the tables grow.
+    pub table_memory_bytes: u64,
     /// What the process may have in all, where it is to be bounded; see [`runtime::memory`].
     pub memory_bytes: Option<u64>,
     /// What sorts and hash tables of all sessions may hold together, in bytes; one statement has a quarter of it at
@@ -51,6 +54,7 @@ impl InstanceConfig {
             fs,
             cpus: Vec::new(),
             buffer_pool_bytes: 4 << 30,
+            table_memory_bytes: 0,
             memory_bytes: None,
             query_memory_bytes: 2 << 30,
             log: LogConfig::default(),

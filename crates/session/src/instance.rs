@@ -210,6 +210,7 @@ impl Instance {
         let master = Master::open(&config)?;
         let configuration = Configuration::kept(&master.server.settings());
         crate::soft_numa::choose(&config, configuration.divides_nodes())?;
+        crate::memory::keep_for_tables(&config);
         let schedulers = Schedulers::start(scheduler::Config {
             cpus: config.cpus.clone(),
             ..scheduler::Config::default()
@@ -406,12 +407,14 @@ impl Instance {
         }
     }
 
-    /// Touches the memory of every buffer pool now, so that no session pays for a first touch later (SQL Server's
-    /// "lock pages in memory", in spirit). From a plain thread: it blocks, for seconds where memory is slow to come.
+    /// Touches the memory of every buffer pool, and what is kept for memory-optimised tables, now, so that no session pays
+    /// for a first touch later (SQL Server's "lock pages in memory", in spirit). From a plain thread: it blocks, for seconds
+    /// where memory is slow to come.
     pub fn populate_memory(&self) {
         for open in self.databases() {
             open.engine.populate_buffer_pool();
         }
+        while runtime::chunks::step() {}
     }
 
     /// Starts a session on a scheduler and hands it to `body`.

@@ -24,6 +24,19 @@ pub(crate) fn nodes(config: &InstanceConfig) -> Vec<usize> {
     Topology::machine().map_or(Vec::new(), |machine| placement::memory_nodes(machine, &config.cpus))
 }
 
+/// Memory for rows of memory-optimised tables, on the nodes of the instance's schedulers: touched in the background, or by
+/// [`Instance::populate_memory`].
+pub(crate) fn keep_for_tables(config: &InstanceConfig) {
+    let nodes = match nodes(config) {
+        nodes if nodes.is_empty() => vec![0],
+        nodes => nodes,
+    };
+    for node in &nodes {
+        let bytes = config.table_memory_bytes / nodes.len() as u64;
+        runtime::chunks::keep(u16::try_from(*node).unwrap_or_default(), bytes);
+    }
+}
+
 /// The log's buffer goes to where its writer is, on a machine of several nodes.
 pub(crate) fn follow_writer(log: &Log, writer: &[usize]) {
     let Some(machine) = Topology::machine().filter(|machine| machine.nodes.len() > 1) else {

@@ -22,7 +22,7 @@ use crate::memory::sync::{AtomicBool, AtomicPtr, Ordering::*};
 use crate::memory::version::{Owned, Version};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::ptr::{NonNull, null_mut};
+use std::ptr::{NonNull, null_mut, with_exposed_provenance};
 
 const DEAD: usize = 1;
 
@@ -31,18 +31,12 @@ pub(crate) struct Row {
     newest: AtomicPtr<Version>,
     pub next: AtomicPtr<Row>,
     /// Written before anybody else sees the row, and never again.
-    key: NonNull<u8>,
-    key_len: u32,
+    key_len: u16,
     /// Some bits of what the key hashes to, of a hash index: keys that differ mostly differ here.
     pub tag: u16,
     pub queued: AtomicBool,
     pub beside: Listing,
 }
-
-// SAFETY: the key is the row's own, and is only read once the row can be reached.
-unsafe impl Send for Row {}
-// SAFETY: as above.
-unsafe impl Sync for Row {}
 
 /// What stands on top of a row.
 #[derive(Clone, Copy)]
@@ -62,7 +56,7 @@ impl Row {
         is_there: bool,
         slab: &'s Slab,
     ) -> OwnedRow<'s> {
-        let Ok(key_len) = u32::try_from(key.len()) else {
+        let Ok(key_len) = u16::try_from(key.len()) else {
             stdx::fatal!("a key of {} bytes", key.len())
         };
         let memory = slab.take(size_of::<Row>() + key.len());
@@ -70,10 +64,11 @@ impl Row {
         unsafe {
             let at = memory.add(size_of::<Row>());
             at.copy_from_nonoverlapping(NonNull::from(key).cast(), key.len());
+            // Who has a reference to the row finds the key by the address behind it.
+            at.expose_provenance();
             memory.cast().write(Row {
                 newest: AtomicPtr::new(first.map_or(null_mut(), Owned::into_raw)),
                 next: AtomicPtr::new(null_mut()),
-                key: at,
                 key_len,
                 tag,
                 queued: AtomicBool::new(false),
@@ -85,14 +80,15 @@ impl Row {
 
     #[inline]
     pub fn key(&self) -> &[u8] {
-        // SAFETY: `make` has written so many there, and they live as long as the row.
-        unsafe { std::slice::from_raw_parts(self.key.as_ptr(), self.key_len as usize) }
+        let at = with_exposed_provenance(std::ptr::from_ref(self).addr() + size_of::<Row>());
+        // SAFETY: `make` has written so many there, behind the row, exposed them, and they live as long as it.
+        unsafe { std::slice::from_raw_parts(at, self.key_len.into()) }
     }
 
     /// How much memory it has, without its versions.
     #[inline]
     pub fn size(&self) -> usize {
-        size_of::<Row>() + self.key_len as usize
+        size_of::<Row>() + usize::from(self.key_len)
     }
 
     #[inline]

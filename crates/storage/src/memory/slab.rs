@@ -6,7 +6,7 @@
 //! ```
 //! Who inserts takes a row and its version one after the other, so they are neighbours, and so are the rows of a
 //! transaction. Chunks grow from a few KiB to a huge page, so that small tables stay small and large ones are filled
-//! without a fault for every row. They go back to the system with the table, all at once: nobody walks its rows. Until
+//! without a fault for every row. They go back with the table, all at once: nobody walks its rows. Until
 //! then what was given back is for pieces of the same class.
 //!
 //! Invariants:
@@ -15,7 +15,8 @@
 //! 3. Pieces above [`PIECE_MAX`] are the allocator's, and listed.
 
 use parking_lot::Mutex;
-use runtime::pages::{HUGE_BYTES, Pages};
+use runtime::chunks::Chunk;
+use runtime::pages::HUGE_BYTES;
 use runtime::task::{MAX_SLOTS, slot};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
@@ -44,7 +45,7 @@ pub(crate) struct Slab {
 #[derive(Default)]
 struct Kept {
     small: Vec<(NonNull<u8>, Layout)>,
-    huge: Vec<Pages>,
+    huge: Vec<Chunk>,
     large: HashSet<(NonNull<u8>, usize)>,
 }
 
@@ -156,9 +157,9 @@ impl Slab {
         let bytes = share.next.get().max(size.next_power_of_two());
         share.next.set((bytes * 2).min(HUGE_BYTES));
         let base = if bytes >= HUGE_BYTES {
-            let pages = Pages::map(bytes);
-            let base = pages.base();
-            self.kept.lock().huge.push(pages);
+            let chunk = Chunk::take();
+            let base = chunk.base();
+            self.kept.lock().huge.push(chunk);
             base
         } else {
             let layout = layout(bytes);

@@ -1,13 +1,13 @@
 //! One version of a row: its stamp, the link to the one before it and its bytes, in one piece of memory.
 //!
 //! ```text
-//! Owned --into_raw--> *mut Version: stamp | older | bytes, stored, run | the bytes themselves
+//! Owned --into_raw--> *mut Version: stamp | older | stored, run | the bytes themselves
 //!                                                                        without a run: all of the row
 //!                                                                        with one: its byte, what is before it, what is behind
 //! ```
 //! A long run of one byte (the padding of a `char(n)`) is kept as its length: memory that is not touched costs nothing.
 //!
-//! Invariant: a version is never moved, so that `bytes` leads behind it, and goes back to the slab that it is from by
+//! Invariant: a version is never moved, so that its bytes are behind it, and goes back to the slab that it is from by
 //! [`Version::size`]. Who changes what in it is said in `row.rs`.
 
 use crate::memory::reclaim::Guard;
@@ -17,15 +17,13 @@ use crate::row::{RowImage, Run};
 use mvcc::{Stamp, Xid};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::ptr::{NonNull, null_mut};
+use std::ptr::{NonNull, null_mut, with_exposed_provenance};
 
 /// One version of a row.
 pub(crate) struct Version {
     stamp: AtomicU64,
     pub(super) older: AtomicPtr<Version>,
-    /// These are written before anybody else sees the version, and never again.
-    bytes: NonNull<u8>,
-    /// How many bytes are there.
+    /// These are written before anybody else sees the version, and never again: how many bytes are behind it.
     stored: u32,
     run_offset: u16,
     /// 0: there is none.
@@ -72,11 +70,6 @@ impl<'a> Kept<'a> {
     }
 }
 
-// SAFETY: the bytes are the version's own, and are only read once it can be reached.
-unsafe impl Send for Version {}
-// SAFETY: as above.
-unsafe impl Sync for Version {}
-
 impl Version {
     /// Of an unfinished transaction; none: the row is deleted.
     #[inline]
@@ -116,7 +109,9 @@ impl Version {
             at.copy_from_nonoverlapping(NonNull::from(after).cast(), after.len());
             let older = AtomicPtr::new(null_mut());
             let stamp = AtomicU64::new(stamp.0);
-            memory.cast().write(Version { stamp, older, bytes, stored: len, run_offset, run_len });
+            // Who has a reference to the version finds them by the address behind it.
+            bytes.expose_provenance();
+            memory.cast().write(Version { stamp, older, stored: len, run_offset, run_len });
         }
         Owned { version: memory.cast(), slab }
     }
@@ -135,9 +130,9 @@ impl Version {
     /// The row.
     #[inline]
     pub fn row(&self) -> Kept<'_> {
-        // SAFETY: `stamped` has written so many there, and they live as long as the version.
-        let bytes =
-            unsafe { std::slice::from_raw_parts(self.bytes.as_ptr(), self.stored as usize) };
+        let at = with_exposed_provenance(std::ptr::from_ref(self).addr() + size_of::<Version>());
+        // SAFETY: `stamped` has written so many there, behind the version, exposed them, and they live as long as it.
+        let bytes = unsafe { std::slice::from_raw_parts(at, self.stored as usize) };
         let run_len = usize::from(self.run_len);
         match bytes.split_first() {
             Some((byte, rest)) if run_len > 0 => {

@@ -1,0 +1,169 @@
+//! Huge pages for whoever fills memory faster than the system zeroes it: touched before somebody needs them, and used again.
+//!
+//! ```text
+//! keep, step ──> ready ──take──> Chunk ──drop──> ready, as long as it has room; else to the system
+//! ```
+//! A first touch costs more than what is done with the memory afterwards, most of all in a virtual machine whose host backs
+//! memory when it is first touched. So while chunks are in use some more are made ready by a thread that has time
+//! ([`step`]), and as many as an operator wants stay the process's ([`keep`]).
+//!
+//! Promises: a chunk begins on a boundary of [`HUGE_BYTES`] and has as many; what is in it, nobody knows. It lies on the memory
+//! node of the thread that took it, where the system could. What is ready counts as the process's memory, and as no
+//! task's; of what nobody has asked to be kept it is at most [`AHEAD`] chunks for each node, and none where none are in use.
+
+use crate::memory;
+use crate::numa;
+use crate::pages::{HUGE_BYTES, Pages};
+use parking_lot::Mutex;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+/// So many are ready at most besides what is kept: 32 MiB.
+const AHEAD: usize = 16;
+
+/// What there is on a memory node.
+#[derive(Default)]
+struct Node {
+    ready: Vec<Pages>,
+    in_use: usize,
+    /// In use and ready together, at least.
+    kept: usize,
+}
+
+impl Node {
+    /// Whether one more is to be ready.
+    fn lacks(&self) -> bool {
+        self.ready.len() < self.in_use.min(AHEAD) || self.ready.len() + self.in_use < self.kept
+    }
+}
+
+static NODES: Mutex<Vec<Node>> = Mutex::new(Vec::new());
+
+/// Does something with what there is on a node.
+fn on<R>(node: u16, act: impl FnOnce(&mut Node) -> R) -> R {
+    let mut nodes = NODES.lock();
+    let at = usize::from(node);
+    if nodes.len() <= at {
+        nodes.resize_with(at + 1, Node::default);
+    }
+    act(&mut nodes[at])
+}
+
+/// [`HUGE_BYTES`] of memory.
+pub struct Chunk {
+    pages: ManuallyDrop<Pages>,
+    node: u16,
+}
+
+impl Chunk {
+    /// One that is ready, or a new one. Where the system has none the process ends, as for any allocation.
+    pub fn take() -> Chunk {
+        let node = numa::place().memory;
+        let ready = on(node, |node| {
+            node.in_use += 1;
+            node.ready.pop()
+        });
+        let pages = match ready {
+            Some(pages) => {
+                memory::note_taken(HUGE_BYTES as i64);
+                pages
+            }
+            None => Pages::map(HUGE_BYTES),
+        };
+        Chunk { pages: ManuallyDrop::new(pages), node }
+    }
+
+    /// Where it begins; valid for reads and writes of [`HUGE_BYTES`] as long as it lives.
+    #[inline]
+    pub fn base(&self) -> NonNull<u8> {
+        self.pages.base()
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // SAFETY: nobody asks for it again: it is being dropped.
+        let pages = unsafe { ManuallyDrop::take(&mut self.pages) };
+        let left = on(self.node, |node| {
+            node.in_use -= 1;
+            if !node.lacks() {
+                return Some(pages);
+            }
+            node.ready.push(pages);
+            None
+        });
+        match left {
+            Some(pages) => drop(pages),
+            None => memory::note_taken(-(HUGE_BYTES as i64)),
+        }
+    }
+}
+
+/// Of a memory node so many bytes stay the process's, in use or ready: [`step`] touches what is missing. Less than before:
+/// what is ready and too much goes back to the system.
+pub fn keep(node: u16, bytes: u64) {
+    let surplus = on(node, |node| {
+        node.kept = (bytes / HUGE_BYTES as u64) as usize;
+        let most = node.kept.saturating_sub(node.in_use).max(node.in_use.min(AHEAD));
+        node.ready.split_off(most.min(node.ready.len()))
+    });
+    // They are no task's.
+    memory::note_taken(HUGE_BYTES as i64 * surplus.len() as i64);
+}
+
+/// Makes one more ready, where one is missing and memory is not short; whether it did. Takes a few milliseconds where memory
+/// is slow to come.
+pub fn step() -> bool {
+    if memory::is_short() {
+        return false;
+    }
+    let Some(node) = NODES.lock().iter().position(Node::lacks) else { return false };
+    let pages = Pages::map(HUGE_BYTES);
+    // What the kernel refuses is touched when it is used, and comes from where it is then.
+    let _ = numa::bind(pages.base().as_ptr(), HUGE_BYTES, node);
+    pages.touch();
+    memory::note_taken(-(HUGE_BYTES as i64));
+    on(node as u16, |node| node.ready.push(pages));
+    true
+}
+
+/// What is ready, in bytes.
+pub fn ready_bytes() -> u64 {
+    NODES.lock().iter().map(|node| node.ready.len() as u64 * HUGE_BYTES as u64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // One test, since the chunks are the process's.
+    #[test]
+    fn chunks_are_kept_ready_and_come_again() {
+        let taken = memory::taken_bytes();
+        assert!(!step(), "nobody uses any");
+        let first = Chunk::take();
+        assert_eq!(memory::taken_bytes() - taken, HUGE_BYTES as i64);
+        assert!(step() && !step(), "one in use, one ahead");
+        assert_eq!(ready_bytes(), HUGE_BYTES as u64);
+        assert_eq!(memory::taken_bytes() - taken, HUGE_BYTES as i64, "what is ready is nobody's");
+        let second = Chunk::take();
+        assert_eq!(ready_bytes(), 0);
+        let bases = [first.base(), second.base()];
+        assert!(bases.iter().all(|base| base.addr().get() % HUGE_BYTES == 0));
+        // SAFETY: ours, and as long.
+        unsafe {
+            second.base().write_bytes(7, HUGE_BYTES);
+        }
+        keep(0, 3 * HUGE_BYTES as u64);
+        drop((first, second));
+        assert_eq!(memory::taken_bytes(), taken);
+        assert!(step() && !step());
+        assert_eq!(ready_bytes(), 3 * HUGE_BYTES as u64);
+        let again: Vec<Chunk> = (0..4).map(|_| Chunk::take()).collect();
+        assert!(bases.iter().all(|base| again.iter().any(|chunk| chunk.base() == *base)));
+        drop(again);
+        assert_eq!(ready_bytes(), 3 * HUGE_BYTES as u64, "one too many went back");
+        keep(0, 0);
+        assert_eq!((ready_bytes(), memory::taken_bytes()), (0, taken));
+    }
+}
