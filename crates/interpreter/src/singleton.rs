@@ -16,13 +16,12 @@
 
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
-use crate::insert::FastInsert;
 use crate::plan::{Body, CodeState};
 use crate::vm::Vm;
 use dml::PointMerge;
-use engine::Txn;
-use executor::{Command, Cx, Reach, SqlError};
-use session_state::{Halted, SessionEnvironment, SessionState, Tag, durability};
+use engine::Durability;
+use executor::{Command, Cx, Reach};
+use session_state::{Halted, SessionEnvironment, Tag, durability};
 use types::Value;
 
 impl Vm<'_> {
@@ -39,11 +38,8 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<bool, Halted> {
         if self.state.transaction.count == 1 && self.state.transaction.is_fresh() {
-            let durability = durability(&self.state.database, delayed);
-            let insert = |insert: &mut FastInsert, txn: &mut Txn, cx: &mut Cx<'_>| {
-                insert.insert_commit(txn, durability, cx)
-            };
-            if self.insert_alone(learnt, index, frame, |_| {}, insert)? {
+            let ends = Some(durability(&self.state.database, delayed));
+            if self.insert_alone(learnt, index, frame, false, ends)? {
                 self.state.transaction.committed_by_insert();
                 self.close_cursors_of_transaction();
                 self.row_is_in(0);
@@ -225,36 +221,24 @@ impl Vm<'_> {
         frame: &mut [Value],
         within: bool,
     ) -> Result<bool, Halted> {
-        let durability = durability(&self.state.database, None);
-        let begin = |state: &mut SessionState| {
-            state.activity.statement(Tag::Insert, state.nesting, state.transaction.count);
-        };
-        let insert = |insert: &mut FastInsert, txn: &mut Txn, cx: &mut Cx<'_>| {
-            if !within {
-                return insert.insert_commit(txn, durability, cx);
-            }
-            if !txn.is_active() {
-                txn.begin();
-            }
-            insert.insert_alone(txn, cx)
-        };
-        let done = self.insert_alone(learnt, index, frame, begin, insert)?;
+        let ends = (!within).then(|| durability(&self.state.database, None));
+        let done = self.insert_alone(learnt, index, frame, true, ends)?;
         if done {
             self.row_is_in(1);
         }
         Ok(done)
     }
 
-    /// Runs a planned insert of one row by `insert`, after `begin`, and counts it. False: it is not that, or not planned
-    /// under the names of now, and nothing was done.
+    /// Runs a planned insert of one row, and counts it; `shows`: among the session's statements; `ends`: its transaction ends
+    /// with it, that way. False: it is not that, or not planned under the names of now, and nothing was done.
     #[inline]
     fn insert_alone(
         &mut self,
         learnt: &mut CodeState,
         index: usize,
         frame: &mut [Value],
-        begin: impl FnOnce(&mut SessionState),
-        insert: impl FnOnce(&mut FastInsert, &mut Txn, &mut Cx<'_>) -> Result<(), SqlError>,
+        shows: bool,
+        ends: Option<Durability>,
     ) -> Result<bool, Halted> {
         let options = &self.state.options;
         if options.fmtonly
@@ -275,13 +259,23 @@ impl Vm<'_> {
         let cells = learnt.meter.statement(index);
         let reading = cells.is_some_and(StatementCells::count).then(Reading::now);
         let state = &mut *self.state;
-        begin(state);
+        if shows {
+            state.activity.statement(Tag::Insert, state.nesting, state.transaction.count);
+        }
         let mut txn = state.transaction.take(&state.database, &state.options);
         let result = {
             let mut env =
                 SessionEnvironment { state, host: &mut *self.host, machine: &mut *self.programs };
             let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
-            insert(planned, &mut txn, &mut cx)
+            match ends {
+                Some(durability) => planned.insert_commit(&mut txn, durability, &mut cx),
+                None => {
+                    if !txn.is_active() {
+                        txn.begin();
+                    }
+                    planned.insert_alone(&mut txn, &mut cx)
+                }
+            }
         };
         self.state.transaction.give(txn);
         match result {
