@@ -194,13 +194,13 @@ fn in_force(switches: &Switches) -> BTreeMap<String, String> {
 }
 
 /// A fresh folder, removed with its contents when dropped, its parent too if that is empty then.
-struct Folder {
-    path: PathBuf,
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
     keep: bool,
 }
 
 impl Folder {
-    fn new(data: &Path, keep: bool) -> Result<Folder, LabError> {
+    pub(crate) fn new(data: &Path, keep: bool) -> Result<Folder, LabError> {
         let stamp = clock::unix_ns() / 1_000;
         let path = data.join(format!("lab-{}-{stamp}", std::process::id()));
         let made = std::fs::create_dir_all(data).and_then(|()| std::fs::create_dir(&path));

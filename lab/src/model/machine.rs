@@ -19,6 +19,8 @@ pub struct Machine {
     pub distances: Vec<Vec<f64>>,
     /// Of its clock, where it was said.
     pub ghz: Option<f64>,
+    /// A cache line from core to core within a node, in nanoseconds, where somebody has measured such a machine.
+    pub line_ns: Option<f64>,
 }
 
 /// ACPI's for another socket, where nothing else is known, over that of the node itself.
@@ -61,7 +63,17 @@ impl Machine {
             cpus: (0..sockets * cores * threads).map(cpu).collect(),
             distances: (0..sockets).map(|a| (0..sockets).map(|b| far(a, b)).collect()).collect(),
             ghz,
+            line_ns: None,
         })
+    }
+
+    /// With what a line takes from core to core, within a node and from another, in nanoseconds.
+    pub fn with_lines(mut self, near_ns: f64, far_ns: f64) -> Machine {
+        let far = |(a, b): (usize, usize)| if a == b { 1.0 } else { far_ns / near_ns };
+        let nodes = self.distances.len();
+        self.distances = (0..nodes).map(|a| (0..nodes).map(|b| far((a, b))).collect()).collect();
+        self.line_ns = Some(near_ns);
+        self
     }
 
     /// The same of what the kernel says.
@@ -85,6 +97,7 @@ impl Machine {
                 .map(|node| node.distances.iter().map(|d| f64::from(*d) / 10.0).collect())
                 .collect(),
             ghz: None,
+            line_ns: None,
         }
     }
 
@@ -96,6 +109,11 @@ impl Machine {
         }
         let known = self.distances.get(a.node).and_then(|row| row.get(b.node));
         known.copied().unwrap_or(1.0).max(1.0)
+    }
+
+    /// Physical cores.
+    pub fn cores(&self) -> usize {
+        self.cpus.iter().map(|cpu| cpu.core + 1).max().unwrap_or(0)
     }
 
     /// CPUs of a node.
@@ -115,6 +133,9 @@ mod tests {
         assert_eq!((two.distance(0, 1), two.distance(0, 2), two.distance(0, 20)), (0.0, 1.0, FAR));
         assert_eq!(two.cpus_of(1), (20..40).collect::<Vec<_>>());
         assert_eq!(Machine::parse("1x2").expect("a machine").ghz, None);
+        let measured = two.with_lines(40.0, 100.0);
+        assert_eq!((measured.distance(0, 2), measured.distance(0, 20)), (1.0, 2.5));
+        assert_eq!(measured.line_ns, Some(40.0));
         for wrong in ["", "x", "2", "0x4", "2x10@", "2x10@fast", "2x10x2x2", "99x99x99", "2x-1"] {
             assert!(Machine::parse(wrong).is_err(), "{wrong}");
         }

@@ -104,7 +104,10 @@ pub struct Prediction {
     /// `SOCKETSxCORES[xTHREADS][@GHZ]`, or a folder with a copy of a machine's /sys; several for several.
     #[arg(long, value_name = "MACHINE", value_delimiter = ',', default_value = "2x10x2@2.3")]
     machine: Vec<String>,
-    /// Length of each cell's window.
+    /// Rounds of all cells, whose medians count [default: 3].
+    #[arg(long, value_name = "N")]
+    rounds: Option<usize>,
+    /// Length of each cell's window [default: 1].
     #[arg(long)]
     seconds: Option<f64>,
     /// Where report.html and run.json go [default: report].
@@ -120,9 +123,11 @@ pub struct Prediction {
 
 impl From<Prediction> for Args {
     fn from(p: Prediction) -> Args {
+        let mut set = vec![("machine".to_owned(), p.machine)];
+        set.extend(p.rounds.map(|n| ("rounds".to_owned(), vec![n.to_string()])));
         Args {
             experiment: "predict".to_owned(),
-            set: vec![("machine".to_owned(), p.machine)],
+            set,
             seconds: p.seconds,
             out: p.out,
             json: p.json,
