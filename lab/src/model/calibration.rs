@@ -4,6 +4,7 @@ use super::costs::{self, Lines, Turns};
 use super::flush_times::{self, FlushTimes, Point};
 use super::parameters::{Parameters, Piece};
 use super::posts::Reading;
+use super::quiet::{Patience, was_quiet};
 use crate::batch::Batch;
 use crate::bench::Bench;
 use crate::document::Cell;
@@ -91,8 +92,12 @@ fn config(bench: &Bench<'_>) -> Config {
     Config { cpus: bench.settings().cpus.clone(), ..Config::default() }
 }
 
-/// The device as it is now.
-pub(super) fn flushes(bench: &mut Bench<'_>) -> Result<FlushTimes, LabError> {
+/// The device as it is now, when the machine is quiet.
+pub(super) fn flushes(
+    bench: &mut Bench<'_>,
+    patience: &mut Patience,
+) -> Result<FlushTimes, LabError> {
+    patience.wait(bench);
     bench.progress().step("measuring the device's flushes, alone and beside busy CPUs");
     let folder = Folder::new(&bench.settings().data, false)?;
     let schedulers = Schedulers::start(config(bench))?;
@@ -153,11 +158,11 @@ fn is_report(cell: &Cell) -> bool {
     cell.figures.keys().any(|name| name.contains("look-ups"))
 }
 
-/// The middle of several; of an even number the lower one.
+/// The middle of several; of an even number the mean of the two.
 pub(super) fn median(mut all: Vec<f64>) -> Option<f64> {
     all.sort_unstable_by(f64::total_cmp);
-    let at = all.len().checked_sub(1)? / 2;
-    Some(all[at])
+    let last = all.len().checked_sub(1)?;
+    Some((all[last / 2] + all[last.div_ceil(2)]) / 2.0)
 }
 
 /// Out of the cells of inserts, medians over their repeats, and what was measured without an engine.
@@ -169,7 +174,12 @@ pub(super) fn parameters(
     let of = |commit_every: u64, figure: &dyn Fn(&Cell) -> f64| {
         let all = cells.iter().filter(is_calibration).filter(|cell| !is_report(cell));
         let all = all.filter(|cell| cell.commit_every == commit_every && cell.rows > 0);
-        median(all.map(figure).collect()).ok_or(LabError::NoWindow)
+        let all: Vec<&Cell> = all.collect();
+        let quiet: Vec<f64> =
+            all.iter().filter(|cell| was_quiet(cell)).map(|cell| figure(cell)).collect();
+        let told =
+            if quiet.is_empty() { all.iter().map(|cell| figure(cell)).collect() } else { quiet };
+        median(told).ok_or(LabError::NoWindow)
     };
     let cost = |cell: &Cell| cell.cpu_ns_per_row.unwrap_or(1e9 / cell.rows_per_s.max(1.0));
     let bytes = |cell: &Cell| cell.log_bytes_per_row;
@@ -259,6 +269,7 @@ mod tests {
         cells.remove(1);
         assert!(parameters(&cells, &micro, &flushes).is_err());
         assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0]), Some(2.5));
         assert_eq!(median(Vec::new()), None);
     }
 }

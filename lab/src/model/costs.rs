@@ -182,6 +182,24 @@ pub fn lines(cpus: &[usize], record_bytes: usize) -> Result<Lines, LabError> {
     Ok(Lines { read_ns: read_ns?, taken_ns: taken_ns? })
 }
 
+/// GHz that a core really runs at, which is not the clock of its time stamps: by steps that need each other's result, of
+/// two instructions that take a cycle each on every x86 core since long. `None` on other machines.
+pub fn core_ghz() -> Option<f64> {
+    const STEPS: u64 = 100_000;
+    let round = || {
+        let began = clock::now_ns();
+        let mut x = std::hint::black_box(0x1234_5678_9abc_def1_u64);
+        for step in 0..STEPS {
+            x = x.rotate_left(7) ^ step;
+        }
+        std::hint::black_box(x);
+        (clock::now_ns() - began) as f64
+    };
+    let least = (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min);
+    let ghz = 2.0 * STEPS as f64 / least;
+    (cfg!(target_arch = "x86_64") && (0.5..10.0).contains(&ghz)).then_some(ghz)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

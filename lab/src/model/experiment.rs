@@ -1,10 +1,12 @@
 //! `predict`: parameters measured here, held against cells measured here, then taken to other machines.
 
 use super::calibration::{self, Micro, PART};
+use super::costs;
 use super::judged::{HIT, Judged, orders};
 use super::machine::Machine;
 use super::parameters::{Load, Parameters, Reserve, Writer};
 use super::posts;
+use super::quiet::Patience;
 use super::simulation::simulate;
 use crate::bench::Bench;
 use crate::document::Published;
@@ -17,7 +19,7 @@ use topology::Topology;
 /// `predict`.
 pub struct Predict;
 
-const OPTIONS: [OwnOption; 2] = [
+const OPTIONS: [OwnOption; 3] = [
     OwnOption {
         name: "machine",
         values: "SOCKETSxCORES[xTHREADS][@GHZ], or a folder with a copy of a machine's /sys",
@@ -29,6 +31,12 @@ const OPTIONS: [OwnOption; 2] = [
         values: "1 to 20",
         default: "3",
         what: "how often all cells are measured, one after the other; their medians count",
+    },
+    OwnOption {
+        name: "wait",
+        values: "0 to 3600",
+        default: "60",
+        what: "seconds that may be spent, over the run, in waiting for others to leave the machine quiet",
     },
 ];
 
@@ -96,16 +104,20 @@ impl Experiment for Predict {
         };
         let parse = |name: &String| Machine::parse(name).map_err(LabError::Options);
         let machines = own("machine", 0).iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        let rounds = match own("rounds", 1).as_slice() {
-            [one] => one.parse().ok().filter(|n| (1..=20).contains(n)),
-            _ => None,
+        let number = |name: &str, at: usize, range: std::ops::RangeInclusive<f64>| {
+            let given = own(name, at);
+            let one = if given.len() == 1 { given[0].parse().ok() } else { None };
+            one.filter(|n| range.contains(n)).ok_or_else(|| {
+                let values = OPTIONS[at].values;
+                LabError::Options(format!("--set {name}= takes one number: {values}"))
+            })
         };
-        let rounds: usize = rounds
-            .ok_or_else(|| LabError::Options("--set rounds= takes one of 1 to 20".to_owned()))?;
+        let rounds = number("rounds", 1, 1.0..=20.0)? as usize;
+        let wait_s = number("wait", 2, 0.0..=3600.0)?;
         let topology = Topology::machine()
             .ok_or_else(|| LabError::Options("the system does not tell its CPUs".to_owned()))?;
         let mut here = Machine::of(topology, "here");
-        here.ghz = telemetry_ghz();
+        here.ghz = costs::core_ghz();
         let micro = Micro::measure(bench, topology)?;
         let (calibration, held_out) = (calibration::cells(bench), held_out(bench));
         // Each round has all cells, so that a slow minute falls on what is told from and on what is told; and the device
@@ -116,10 +128,15 @@ impl Experiment for Predict {
         let others: Vec<_> = calibration.iter().chain(others).cloned().collect();
         let first = bench.cells().len();
         let mut flushes = Vec::new();
+        let mut patience = Patience::new(wait_s);
         for _ in 0..rounds {
-            let mut times = calibration::flushes(bench)?;
-            bench.measure_plan(&durable)?;
-            times.merge(&calibration::flushes(bench)?);
+            let mut times = calibration::flushes(bench, &mut patience)?;
+            for cell in &durable {
+                // Who waits for the device feels a neighbour most.
+                patience.wait(bench);
+                bench.measure_plan(std::slice::from_ref(cell))?;
+            }
+            times.merge(&calibration::flushes(bench, &mut patience)?);
             flushes.push(times);
             bench.measure_plan(&others)?;
         }
@@ -143,9 +160,16 @@ impl Experiment for Predict {
         tell(bench, &p, &judged);
         for ratio in posts::ratios(&p, here.ghz, reading) {
             let verdict = if ratio.hits() { "hit" } else { "miss" };
+            let slower: Vec<String> = std::iter::zip(posts::SLOWER, &ratio.slower)
+                .map(|(times, told)| format!("; {told:.2} if work took {times} times as long"))
+                .collect();
             bench.conclude(format!(
-                "Modelled, {}: published {:.2}, modelled {:.2}: {verdict} ({}).",
-                ratio.what, ratio.published, ratio.modelled, ratio.assumed
+                "Modelled, {}: published {:.2}, modelled {:.2}: {verdict} ({}{}).",
+                ratio.what,
+                ratio.published,
+                ratio.modelled,
+                ratio.assumed,
+                slower.concat()
             ));
         }
         for machine in &machines {
@@ -157,14 +181,6 @@ impl Experiment for Predict {
         );
         Ok(())
     }
-}
-
-/// GHz of the clock that spins were calibrated by.
-fn telemetry_ghz() -> Option<f64> {
-    runtime::backoff::calibrate();
-    let cost = telemetry::spins::cost()?;
-    let ghz = cost.cycles / cost.ns;
-    (0.5..10.0).contains(&ghz).then_some(ghz)
 }
 
 /// Other numbers of sessions, durabilities, batches and forms of reservation.

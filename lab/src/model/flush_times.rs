@@ -122,8 +122,8 @@ impl FlushTimes {
         found.unwrap_or(0.0)
     }
 
-    /// Nanoseconds of a write of `bytes` when it is one of `in_flight`, with a share of the CPUs computing. `chance` (0 to
-    /// 1) chooses among the times that occur. Between measured points along straight lines; beyond the last number in
+    /// Nanoseconds of a write of `bytes` when it is one of `in_flight`, with a share of the CPUs computing. `chance`, from 0
+    /// to 1, chooses among the times that occur. Between measured points along straight lines; beyond the last number in
     /// flight and the last size in proportion, since the device is shared then.
     pub fn ns(&self, bytes: f64, in_flight: f64, computing: f64, chance: f64) -> f64 {
         let of = |busy| self.grid(busy, bytes, in_flight, |p| p.at(chance));

@@ -2,6 +2,7 @@
 
 use super::calibration::median;
 use super::parameters::Outcome;
+use super::quiet::was_quiet;
 use crate::document::{Cell, Figure};
 use crate::workload::{Durability, Workload};
 
@@ -17,9 +18,16 @@ pub struct Judged {
     /// All that it is but the form of reservation.
     load: (usize, Durability, u64),
     reserve: String,
-    measured: Vec<f64>,
-    /// Of each repeat, modelled over measured.
-    over: Vec<f64>,
+    repeats: Vec<Repeat>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Repeat {
+    measured: f64,
+    /// Modelled over measured.
+    over: f64,
+    /// Whether it had the machine to itself.
+    quiet: bool,
 }
 
 impl Judged {
@@ -27,8 +35,7 @@ impl Judged {
         Judged {
             load: (workload.sessions, workload.durability, workload.commit_every),
             reserve: workload.switches.get("log_reserve").cloned().unwrap_or_default(),
-            measured: Vec::new(),
-            over: Vec::new(),
+            repeats: Vec::new(),
         }
     }
 
@@ -44,18 +51,23 @@ impl Judged {
         cell.figures.insert(MODELLED.to_owned(), figure(modelled, "rows/s", what));
         let over = modelled / cell.rows_per_s.max(1.0);
         cell.figures.insert(OVER.to_owned(), figure(over, "", "1 is right"));
-        self.measured.push(cell.rows_per_s);
-        self.over.push(over);
+        self.repeats.push(Repeat { measured: cell.rows_per_s, over, quiet: was_quiet(cell) });
+    }
+
+    /// The repeats that count: those that had the machine to themselves, or all if none had.
+    fn counted(&self) -> Vec<Repeat> {
+        let quiet: Vec<Repeat> = self.repeats.iter().filter(|of| of.quiet).copied().collect();
+        if quiet.is_empty() { self.repeats.clone() } else { quiet }
     }
 
     /// The median of the repeats' rates.
     pub fn measured(&self) -> f64 {
-        median(self.measured.clone()).unwrap_or(0.0)
+        median(self.counted().iter().map(|of| of.measured).collect()).unwrap_or(0.0)
     }
 
     /// The median of the repeats' modelled over measured.
     pub fn over(&self) -> f64 {
-        median(self.over.clone()).unwrap_or(0.0)
+        median(self.counted().iter().map(|of| of.over).collect()).unwrap_or(0.0)
     }
 
     fn modelled(&self) -> f64 {
@@ -69,18 +81,21 @@ impl Judged {
     /// "10 sessions, full, 1 row a commit, spinlock: 12,345 rows/s, modelled 1.03 of it".
     pub fn tell(&self) -> String {
         let (sessions, durability, rows) = self.load;
-        let spread =
-            self.over.iter().copied().fold((f64::INFINITY, 0.0_f64), |(low, high), over| {
-                (low.min(over), high.max(over))
-            });
+        let counted = self.counted();
+        let spread = counted.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), of| {
+            (low.min(of.over), high.max(of.over))
+        });
+        let quiet = self.repeats.iter().filter(|of| of.quiet).count();
         format!(
-            "{sessions} session(s), {}, {rows} row(s) a commit, {}: {} rows/s, modelled {:.2} of it ({:.2} to {:.2}){}",
+            "{sessions} session(s), {}, {rows} row(s) a commit, {}: {} rows/s, modelled {:.2} of it ({:.2} to {:.2}; \
+             {quiet} of {} repeats undisturbed){}",
             durability.name(),
             self.reserve,
             crate::table::grouped(self.measured()),
             self.over(),
             spread.0,
             spread.1,
+            self.repeats.len(),
             if self.hits() { "" } else { ", a miss" }
         )
     }
@@ -123,8 +138,14 @@ mod tests {
         Judged {
             load: (sessions, Durability::Delayed, 1),
             reserve: reserve.to_owned(),
-            measured: vec![measured, measured * 3.0, measured / 3.0],
-            over: vec![modelled / measured, 9.0, 0.1],
+            repeats: [
+                (1.0, modelled / measured, true),
+                (3.0, 9.0, true),
+                (0.3, 0.1, true),
+                (9.0, 0.1, false),
+            ]
+            .map(|(of, over, quiet)| Repeat { measured: measured * of, over, quiet })
+            .into(),
         }
     }
 
@@ -163,5 +184,10 @@ mod tests {
         cell.durability = "full".to_owned();
         judged.add(&mut cell, told);
         assert_eq!(cell.figures[OVER].value, 2.0);
+        // Of an even number the mean of the two in the middle; whoever was disturbed does not count if others do.
+        assert_eq!(judged.over(), 1.5);
+        judged.repeats[1].quiet = false;
+        assert_eq!(judged.over(), 1.0);
+        assert!(judged.tell().contains("1 of 2 repeats undisturbed"), "{}", judged.tell());
     }
 }

@@ -17,6 +17,7 @@ mod log;
 mod machine;
 mod parameters;
 mod posts;
+mod quiet;
 mod simulation;
 
 pub use experiment::Predict;

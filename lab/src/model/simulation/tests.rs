@@ -1,3 +1,5 @@
+//! Loads whose outcome is known beforehand, and parameters that are wrong on purpose.
+
 use super::*;
 use crate::model::flush_times::FlushTimes;
 
