@@ -118,7 +118,8 @@ impl Experiment for Predict {
             .ok_or_else(|| LabError::Options("the system does not tell its CPUs".to_owned()))?;
         let mut here = Machine::of(topology, "here");
         here.ghz = costs::core_ghz();
-        let micro = Micro::measure(bench, topology)?;
+        let mut patience = Patience::new(wait_s);
+        let micro = Micro::measure(bench, topology, &mut patience)?;
         let (calibration, held_out) = (calibration::cells(bench), held_out(bench));
         // Each round has all cells, so that a slow minute falls on what is told from and on what is told; and the device
         // before those that wait for it and after them.
@@ -128,7 +129,6 @@ impl Experiment for Predict {
         let others: Vec<_> = calibration.iter().chain(others).cloned().collect();
         let first = bench.cells().len();
         let mut flushes = Vec::new();
-        let mut patience = Patience::new(wait_s);
         for _ in 0..rounds {
             let mut times = calibration::flushes(bench, &mut patience)?;
             for cell in &durable {
