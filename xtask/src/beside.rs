@@ -134,6 +134,7 @@ impl Engine {
     fn answer(&mut self, sql: &str) -> Result<String, Failure> {
         let failed = |what: &str| Failure(format!("{}: {what}: {sql}", self.name));
         let mut rows = String::new();
+        let mut refusal = None;
         loop {
             let mut line = String::new();
             match self.output.read_line(&mut line) {
@@ -145,11 +146,15 @@ impl Engine {
                 break;
             }
             if line.starts_with("error:") {
-                return Err(failed(line.trim()));
+                refusal.get_or_insert(failed(line.trim()));
+                continue;
             }
             rows.push_str(&line);
         }
-        Ok(rows.trim_matches('\n').to_owned())
+        match refusal {
+            Some(refusal) => Err(refusal),
+            None => Ok(rows.trim_matches('\n').to_owned()),
+        }
     }
 
     /// A session of the PostgreSQL that [`Server::start`] has started.
@@ -159,6 +164,8 @@ impl Engine {
             "-qAtX",
             "-v",
             "ON_ERROR_STOP=1",
+            "-P",
+            "null=NULL",
             "-F",
             "\t",
             "-h",
@@ -272,6 +279,8 @@ impl Server {
 pub struct Setup<'s> {
     /// The database that ours works in.
     pub database: &'s str,
+    /// How texts of that database compare; none: as the server's do.
+    pub collation: Option<&'s str>,
     /// What ours may use, three quarters of it for pages.
     pub memory_mb: u64,
     /// Builds of the example `timed`, as NAME=FILE or FILE; none: this tree's release build.
@@ -302,7 +311,8 @@ pub fn engines(setup: &Setup<'_>) -> Result<Vec<Engine>, Failure> {
         command.args([(pages << 20).to_string(), ((setup.memory_mb - pages) << 20).to_string()]);
         let mut engine = Engine::start(name, Dialect::Tsql, command)?;
         let database = setup.database;
-        engine.run(&format!("create database {database}"))?;
+        let collate = setup.collation.map(|name| format!(" collate {name}")).unwrap_or_default();
+        engine.run(&format!("create database {database}{collate}"))?;
         engine.run(&format!("alter database {database} set delayed_durability = forced"))?;
         engine.run(&format!("use {database}"))?;
         all.push(engine);
@@ -319,7 +329,7 @@ pub fn engines(setup: &Setup<'_>) -> Result<Vec<Engine>, Failure> {
                 // Named by DUCKDB, else the one in PATH.
                 let program = std::env::var_os("DUCKDB").unwrap_or_else(|| "duckdb".into());
                 let mut command = Command::new(program);
-                command.args(["-list", "-noheader", "-separator", "\t"]);
+                command.args(["-list", "-noheader", "-nullvalue", "NULL", "-separator", "\t"]);
                 command.arg(setup.folder.join("duck.db"));
                 all.push(Engine::start("duckdb", Dialect::Duck, command)?);
             }

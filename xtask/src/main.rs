@@ -20,6 +20,7 @@ mod run;
 mod stats_cost;
 mod suites;
 mod tidy;
+mod tpcds;
 mod tpch;
 
 use build::Build;
@@ -258,6 +259,8 @@ enum Command {
     },
     /// The 22 queries of TPC-H, answers compared and times beside other engines.
     Tpch(tpch::Options),
+    /// The 99 queries of TPC-DS, answers compared and times beside other engines.
+    Tpcds(tpcds::Options),
     /// What a change of a row costs: inserts, updates, deletes and whole transactions in loops of procedures.
     Loops(loops::Options),
     /// How much of a folder of scripts the parser takes: parsed, refused by name, failed.
@@ -362,6 +365,7 @@ fn main() {
                 program,
             })
         }
+        Command::Tpcds(options) => tpcds::run(&options),
         Command::Tpch(options) => tpch::run(&options),
         Command::Loops(options) => loops::run(&options),
         Command::Parse { arguments } => corpus::run("parse", &arguments),
