@@ -122,7 +122,9 @@ impl Engine {
     fn send(&mut self, sql: &str) -> Result<(), Failure> {
         let end = match self.dialect {
             Dialect::Tsql => "",
-            Dialect::Postgres => ";\n\\echo --end--",
+            Dialect::Postgres => {
+                ";\n\\if :ERROR\n\\echo error: :LAST_ERROR_MESSAGE\n\\endif\n\\echo --end--"
+            }
             Dialect::Duck => ";\n.print --end--",
         };
         writeln!(self.input, "{sql}{end}")
@@ -162,8 +164,6 @@ impl Engine {
         let mut command = Command::new("psql");
         command.args([
             "-qAtX",
-            "-v",
-            "ON_ERROR_STOP=1",
             "-P",
             "null=NULL",
             "-F",
@@ -304,6 +304,20 @@ pub fn engines(setup: &Setup<'_>) -> Result<Vec<Engine>, Failure> {
         programs.push(("millrace".to_owned(), target_directory().join("release/examples/timed")));
     }
     let mut all = Vec::new();
+    let started = start(setup, &programs, &mut all);
+    if let Err(failure) = started {
+        all.into_iter().for_each(Engine::stop);
+        return Err(failure);
+    }
+    Ok(all)
+}
+
+/// Starts them one after the other; those that run already are in `all`, whatever comes of the next.
+fn start(
+    setup: &Setup<'_>,
+    programs: &[(String, PathBuf)],
+    all: &mut Vec<Engine>,
+) -> Result<(), Failure> {
     for (n, (name, program)) in programs.iter().enumerate() {
         let mut command = Command::new(program);
         let pages = setup.memory_mb * 3 / 4;
@@ -336,5 +350,5 @@ pub fn engines(setup: &Setup<'_>) -> Result<Vec<Engine>, Failure> {
             other => return Err(Failure(format!("no engine is called {other}"))),
         }
     }
-    Ok(all)
+    Ok(())
 }

@@ -24,15 +24,15 @@ fn number(cell: &str) -> Option<f64> {
     if padded { None } else { cell.parse().ok() }
 }
 
-fn cells_agree(a: &str, b: &str) -> bool {
+fn cells_agree(a: &str, b: &str, slack: f64) -> bool {
     match (number(a), number(b)) {
-        (Some(a), Some(b)) => (a - b).abs() <= 1.001e-4_f64.max(a.abs() * 1e-9),
+        (Some(a), Some(b)) => (a - b).abs() <= slack + 1.001e-4_f64.max(a.abs() * 1e-9),
         _ => a == b,
     }
 }
 
-fn rows_agree(a: &Row, b: &Row) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| cells_agree(a, b))
+fn rows_agree(a: &Row, b: &Row, slack: f64) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| cells_agree(a, b, slack))
 }
 
 /// An order in which rows that agree stand at the same place, but for numbers that differ in the third digit behind the
@@ -45,19 +45,19 @@ fn order(a: &Row, b: &Row) -> Ordering {
     a.iter().zip(b).map(|(a, b)| key(a).cmp(&key(b))).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Whether the rows are the same, in the same order or in another.
-pub fn same(ours: &str, theirs: &str) -> Result<(), String> {
+/// Whether the rows are the same, in the same order or in another; numbers may differ by a slack more than is said above.
+pub fn same(ours: &str, theirs: &str, slack: f64) -> Result<(), String> {
     let (mut ours, mut theirs) = (rows(ours), rows(theirs));
     if ours.len() != theirs.len() {
         return Err(format!("{} rows and {}", ours.len(), theirs.len()));
     }
-    let agree = |a: &[Row], b: &[Row]| a.iter().zip(b).all(|(a, b)| rows_agree(a, b));
+    let agree = |a: &[Row], b: &[Row]| a.iter().zip(b).all(|(a, b)| rows_agree(a, b, slack));
     if agree(&ours, &theirs) {
         return Ok(());
     }
     ours.sort_by(order);
     theirs.sort_by(order);
-    let odd = ours.iter().zip(&theirs).find(|(a, b)| !rows_agree(a, b));
+    let odd = ours.iter().zip(&theirs).find(|(a, b)| !rows_agree(a, b, slack));
     odd.map_or(Ok(()), |(a, b)| Err(format!("`{}` and `{}`", a.join(" | "), b.join(" | "))))
 }
 
@@ -67,12 +67,12 @@ mod tests {
 
     #[test]
     fn orders_and_last_digits_are_open_and_values_are_not() {
-        assert!(same("a\t1.50\nb\t2", "b\t2\na \t1.50001").is_ok());
-        assert!(same("a\t1.50", "a\t1.51").is_err());
-        assert!(same("a\tNULL", "a\tNULL").is_ok());
-        assert!(same("NULL", "").is_err());
-        assert!(same("x   , y", "x, y").is_ok());
-        assert!(same("01", "1").is_err());
-        assert!(same("a\nb", "a\na").is_err());
+        assert!(same("a\t1.50\nb\t2", "b\t2\na \t1.50001", 0.0).is_ok());
+        assert!(same("a\t1.50", "a\t1.51", 0.0).is_err());
+        assert!(same("a\tNULL", "a\tNULL", 0.0).is_ok());
+        assert!(same("NULL", "", 0.0).is_err());
+        assert!(same("x   , y", "x, y", 0.0).is_ok());
+        assert!(same("01", "1", 0.0).is_err());
+        assert!(same("a\nb", "a\na", 0.0).is_err());
     }
 }

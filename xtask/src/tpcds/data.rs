@@ -28,7 +28,7 @@ const INDEXES: [&str; 13] = [
     "create index web_sales_customer on web_sales (ws_bill_customer_sk)",
     "create index web_returns_date on web_returns (wr_returned_date_sk)",
     "create index web_returns_customer on web_returns (wr_returning_customer_sk)",
-    "create index customer_address on customer (c_current_addr_sk)",
+    "create index customer_of_address on customer (c_current_addr_sk)",
 ];
 
 /// The names of the tables, and the text that makes each.

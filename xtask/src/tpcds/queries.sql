@@ -380,8 +380,8 @@ order by t_s_secyear.customer_id, t_s_secyear.customer_first_name,
 
 -- Q12
 select top 100 i_item_id, i_item_desc, i_category, i_class, i_current_price,
-    sum(ws_ext_sales_price) as itemrevenue, sum(ws_ext_sales_price) * 100.0000 / sum(sum(ws_ext_sales_price)) over (partition
-    by i_class) as revenueratio
+    sum(ws_ext_sales_price) as itemrevenue, sum(ws_ext_sales_price) * 100.0000 / nullif(sum(sum(ws_ext_sales_price)) over (partition
+    by i_class), 0) as revenueratio
 from web_sales, item, date_dim
 where ws_item_sk = i_item_sk and i_category in ('Sports', 'Books', 'Home')
     and ws_sold_date_sk = d_date_sk and d_date between cast('1999-02-22' as date) and cast('1999-03-24' as date)
@@ -547,8 +547,8 @@ order by ext_price desc, i_brand, i_brand_id, i_manufact_id, i_manufact
 
 -- Q20
 select top 100 i_item_id, i_item_desc, i_category, i_class, i_current_price,
-    sum(cs_ext_sales_price) as itemrevenue, sum(cs_ext_sales_price) * 100.0000 / sum(sum(cs_ext_sales_price)) over (partition
-    by i_class) as revenueratio
+    sum(cs_ext_sales_price) as itemrevenue, sum(cs_ext_sales_price) * 100.0000 / nullif(sum(sum(cs_ext_sales_price)) over (partition
+    by i_class), 0) as revenueratio
 from catalog_sales, item, date_dim
 where cs_item_sk = i_item_sk and i_category in ('Sports', 'Books', 'Home')
     and cs_sold_date_sk = d_date_sk and d_date between cast('1999-02-22' as date) and cast('1999-03-24' as date)
@@ -2281,7 +2281,7 @@ from ssci full outer join csci on (ssci.customer_sk = csci.customer_sk and ssci.
 
 -- Q98
 select i_item_id, i_item_desc, i_category, i_class, i_current_price, sum(ss_ext_sales_price) as itemrevenue,
-    sum(ss_ext_sales_price) * 100.0000 / sum(sum(ss_ext_sales_price)) over (partition by i_class) as revenueratio
+    sum(ss_ext_sales_price) * 100.0000 / nullif(sum(sum(ss_ext_sales_price)) over (partition by i_class), 0) as revenueratio
 from store_sales, item, date_dim
 where ss_item_sk = i_item_sk and i_category in ('Sports', 'Books', 'Home')
     and ss_sold_date_sk = d_date_sk and d_date between cast('1999-02-22' as date) and cast('1999-03-24' as date)
