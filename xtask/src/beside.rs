@@ -279,8 +279,6 @@ impl Server {
 pub struct Setup<'s> {
     /// The database that ours works in.
     pub database: &'s str,
-    /// How texts of that database compare; none: as the server's do.
-    pub collation: Option<&'s str>,
     /// What ours may use, three quarters of it for pages.
     pub memory_mb: u64,
     /// Builds of the example `timed`, as NAME=FILE or FILE; none: this tree's release build.
@@ -325,8 +323,7 @@ fn start(
         command.args([(pages << 20).to_string(), ((setup.memory_mb - pages) << 20).to_string()]);
         let mut engine = Engine::start(name, Dialect::Tsql, command)?;
         let database = setup.database;
-        let collate = setup.collation.map(|name| format!(" collate {name}")).unwrap_or_default();
-        engine.run(&format!("create database {database}{collate}"))?;
+        engine.run(&format!("create database {database}"))?;
         engine.run(&format!("alter database {database} set delayed_durability = forced"))?;
         engine.run(&format!("use {database}"))?;
         all.push(engine);

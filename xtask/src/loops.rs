@@ -65,7 +65,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     std::fs::create_dir_all(&folder).map_err(|e| Failure(e.to_string()))?;
     let setup = Setup {
         database: "loops",
-        collation: None,
         memory_mb: 5120,
         programs: &options.program,
         beside: &options.beside,

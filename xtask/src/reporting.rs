@@ -188,7 +188,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         options.program.iter().map(|program| program.display().to_string()).collect();
     let setup = Setup {
         database: "reporting",
-        collation: None,
         memory_mb: options.memory_mb,
         programs: &programs,
         beside: &options.beside,

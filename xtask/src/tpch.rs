@@ -244,7 +244,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     std::fs::create_dir_all(&files).map_err(|error| Failure(error.to_string()))?;
     let setup = Setup {
         database: "tpch",
-        collation: None,
         memory_mb: options.memory_mb,
         programs: &options.program,
         beside: &options.beside,
