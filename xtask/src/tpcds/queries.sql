@@ -380,8 +380,9 @@ order by t_s_secyear.customer_id, t_s_secyear.customer_first_name,
 
 -- Q12
 select top 100 i_item_id, i_item_desc, i_category, i_class, i_current_price,
-    sum(ws_ext_sales_price) as itemrevenue, sum(ws_ext_sales_price) * 100.0000 / nullif(sum(sum(ws_ext_sales_price)) over (partition
-    by i_class), 0) as revenueratio
+    sum(ws_ext_sales_price) as itemrevenue,
+    sum(ws_ext_sales_price) * 100.0000 / nullif(sum(sum(ws_ext_sales_price)) over (partition by i_class), 0)
+        as revenueratio
 from web_sales, item, date_dim
 where ws_item_sk = i_item_sk and i_category in ('Sports', 'Books', 'Home')
     and ws_sold_date_sk = d_date_sk and d_date between cast('1999-02-22' as date) and cast('1999-03-24' as date)
@@ -389,7 +390,8 @@ group by i_item_id, i_item_desc, i_category, i_class, i_current_price
 order by i_category, i_class, i_item_id, i_item_desc, revenueratio
 
 -- Q13
-select avg(1.0 * ss_quantity) avg1, avg(ss_ext_sales_price) avg2, avg(ss_ext_wholesale_cost) avg3, sum(ss_ext_wholesale_cost)
+select avg(1.0 * ss_quantity) avg1, avg(ss_ext_sales_price) avg2, avg(ss_ext_wholesale_cost) avg3,
+    sum(ss_ext_wholesale_cost)
 from store_sales, store, customer_demographics, household_demographics, customer_address, date_dim
 where s_store_sk = ss_store_sk and ss_sold_date_sk = d_date_sk and d_year = 2001
     and ((ss_hdemo_sk = hd_demo_sk and cd_demo_sk = ss_cdemo_sk and cd_marital_status = 'M'
@@ -547,8 +549,9 @@ order by ext_price desc, i_brand, i_brand_id, i_manufact_id, i_manufact
 
 -- Q20
 select top 100 i_item_id, i_item_desc, i_category, i_class, i_current_price,
-    sum(cs_ext_sales_price) as itemrevenue, sum(cs_ext_sales_price) * 100.0000 / nullif(sum(sum(cs_ext_sales_price)) over (partition
-    by i_class), 0) as revenueratio
+    sum(cs_ext_sales_price) as itemrevenue,
+    sum(cs_ext_sales_price) * 100.0000 / nullif(sum(sum(cs_ext_sales_price)) over (partition by i_class), 0)
+        as revenueratio
 from catalog_sales, item, date_dim
 where cs_item_sk = i_item_sk and i_category in ('Sports', 'Books', 'Home')
     and cs_sold_date_sk = d_date_sk and d_date between cast('1999-02-22' as date) and cast('1999-03-24' as date)
@@ -1665,8 +1668,9 @@ order by cd_gender, cd_marital_status, cd_education_status, cd_purchase_estimate
 
 -- Q70
 select top 100 sum(ss_net_profit) as total_sum, s_state, s_county,
-    grouping(s_state) + grouping(s_county) as lochierarchy, rank() over (partition by grouping(s_state) + grouping(s_county),
-    case when grouping(s_county) = 0 then s_state end order by sum(ss_net_profit) desc) as rank_within_parent
+    grouping(s_state) + grouping(s_county) as lochierarchy,
+    rank() over (partition by grouping(s_state) + grouping(s_county),
+        case when grouping(s_county) = 0 then s_state end order by sum(ss_net_profit) desc) as rank_within_parent
 from store_sales, date_dim d1, store
 where d1.d_month_seq between 1200 and 1200 + 11 and d1.d_date_sk = ss_sold_date_sk
     and s_store_sk = ss_store_sk and s_state in (
@@ -2213,8 +2217,8 @@ order by sum(ws_ext_discount_amt)
 select top 100 ss_customer_sk, sum(act_sales) sumsales
 from (
     select ss_item_sk, ss_ticket_number, ss_customer_sk,
-        case when sr_return_quantity is not null then (ss_quantity - sr_return_quantity) * ss_sales_price else (ss_quantity
-        * ss_sales_price) end act_sales
+        case when sr_return_quantity is not null then (ss_quantity - sr_return_quantity) * ss_sales_price
+            else (ss_quantity * ss_sales_price) end act_sales
     from store_sales left outer join store_returns on (sr_item_sk = ss_item_sk
         and sr_ticket_number = ss_ticket_number), reason
     where sr_reason_sk = r_reason_sk and r_reason_desc = 'reason 28') t
@@ -2281,7 +2285,8 @@ from ssci full outer join csci on (ssci.customer_sk = csci.customer_sk and ssci.
 
 -- Q98
 select i_item_id, i_item_desc, i_category, i_class, i_current_price, sum(ss_ext_sales_price) as itemrevenue,
-    sum(ss_ext_sales_price) * 100.0000 / nullif(sum(sum(ss_ext_sales_price)) over (partition by i_class), 0) as revenueratio
+    sum(ss_ext_sales_price) * 100.0000 / nullif(sum(sum(ss_ext_sales_price)) over (partition by i_class), 0)
+        as revenueratio
 from store_sales, item, date_dim
 where ss_item_sk = i_item_sk and i_category in ('Sports', 'Books', 'Home')
     and ss_sold_date_sk = d_date_sk and d_date between cast('1999-02-22' as date) and cast('1999-03-24' as date)
