@@ -243,7 +243,10 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
         Op::Metered { input, figures } => {
             Box::new(metered::Metered::new(build_for(input, needed), figures))
         }
-        Op::Concat { inputs } => Box::new(simple::Concat::new(inputs.iter().map(build).collect())),
+        Op::Concat { inputs } => {
+            let alike = inputs.iter().map(|input| input.types == node.types).collect();
+            Box::new(simple::Concat::new(inputs.iter().map(build).collect(), alike))
+        }
         Op::Serialize { input, spec } => {
             Box::new(serialize::Serialize::new(build(input), spec, input.types.len()))
         }

@@ -437,12 +437,14 @@ impl Operator for Offset<'_> {
 /// Inputs one after the other.
 pub(super) struct Concat<'p> {
     inputs: Many<Source<'p>>,
+    /// Whether an input's rows have the very types of all.
+    alike: Vec<bool>,
     at: usize,
 }
 
 impl<'p> Concat<'p> {
-    pub fn new(inputs: Many<Source<'p>>) -> Self {
-        Concat { inputs, at: 0 }
+    pub fn new(inputs: Many<Source<'p>>, alike: Vec<bool>) -> Self {
+        Concat { inputs, alike, at: 0 }
     }
 }
 
@@ -460,5 +462,11 @@ impl Operator for Concat<'_> {
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.at = 0;
         self.inputs.iter_mut().try_for_each(|input| input.rewind(cx))
+    }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        for (input, alike) in self.inputs.iter_mut().zip(&self.alike) {
+            input.narrow(filter.filter(|_| *alike));
+        }
     }
 }
