@@ -8,11 +8,12 @@
 //! (a = b and x = 1) or (a = b and x = 2)    -->  a = b and (x = 1 or x = 2)
 //! (t.x = 1 and u.y = 2) or (t.x = 3 and u.y = 4)  -->  ... and (t.x = 1 or t.x = 3) and (u.y = 2 or u.y = 4)
 //! a = b and a < 5                           -->  ... and b < 5
+//! t left join u on a = b where a < 5        -->  t left join (u where b < 5) on a = b where a < 5
 //! ```
 
 use ir::*;
 
-use crate::columns::is_movable;
+use crate::columns::{Needed, is_movable};
 use crate::fold::{all_of, conjuncts};
 use crate::parts::Parts;
 use crate::subtree;
@@ -193,6 +194,36 @@ fn of_equal_columns(parts: &Parts, preds: &[Expr], given: &[Expr], add: &mut imp
     }
 }
 
+/// What the conditions of a left join and predicates on its left side say of its right one: a row that does not keep to it
+/// meets nobody who is left.
+pub(crate) fn of_optional(conditions: &[Expr], to_left: &[Expr], right: &Needed) -> Vec<Expr> {
+    let mut new = Vec::new();
+    for condition in conditions {
+        let ExprKind::Compare { op: CompareOp::Eq, left: a, right: b } = &condition.kind else {
+            continue;
+        };
+        let (ExprKind::Col(x), ExprKind::Col(y)) = (&a.kind, &b.kind) else { continue };
+        let (outer, column) = match (right.contains(x), right.contains(y)) {
+            (false, true) => (*x, &**b),
+            (true, false) => (*y, &**a),
+            _ => continue,
+        };
+        // See `of_equal_columns`.
+        if a.ty != b.ty || a.ty.is_character() {
+            continue;
+        }
+        for pred in to_left.iter().filter(|pred| bounded(pred) == Some(outer)) {
+            let mut pred = pred.clone();
+            pred.replace_columns(&mut |_| Some(column.clone()));
+            pred.nullable |= column.nullable;
+            if new.len() < PREDICATES_MAX && !new.contains(&pred) {
+                new.push(pred);
+            }
+        }
+    }
+    new
+}
+
 /// The column that is compared with what no row says.
 fn bounded(pred: &Expr) -> Option<ColId> {
     let free = |e: &Expr| crate::columns::is_free_of_rows(e) && is_movable(e);
@@ -214,7 +245,6 @@ fn bounded(pred: &Expr) -> Option<ColId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::Needed;
     use types::SqlType;
 
     fn col(id: u32) -> Expr {

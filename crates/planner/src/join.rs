@@ -9,11 +9,12 @@ use ir::*;
 
 use crate::columns::*;
 use crate::cost;
-use crate::derive::factored;
+use crate::derive::{factored, of_optional};
 use crate::fold::{all_of, conjuncts, fold};
 use crate::join_conditions::*;
 use crate::lower::*;
-use crate::order::{connected, derive};
+use crate::order::{connected, derive, is_inner};
+use crate::outer::outer_last;
 use crate::plan::*;
 
 /// Left rows up to which seeking the right side row by row beats reading it whole.
@@ -37,14 +38,32 @@ impl Lowering {
     /// loop and not a recursion, since chains are long and stacks are not.
     pub fn join(&mut self, rel: Rel, mut preds: Vec<Expr>, needed: &Needed) -> Lowered {
         let mut needed = needed.clone();
-        derive(&rel, &mut preds);
-        let asking = self.take_asking(&rel, &mut preds);
-        needed = with_exprs(&needed, asking.iter());
-        let (mut rel, sizes) = connected(self, rel, &mut preds);
+        let mut rel = rel;
         let mut steps = Vec::new();
         // Columns of what is left of the chain: each step takes its right side's away.
         let mut there: Needed = rel.columns().into_iter().collect();
+        // An inner join, below outer ones or not, has an order of its own; subqueries are asked in the first of them.
+        let (mut ordered, mut asking, mut sizes) = (false, None, Vec::new());
         loop {
+            if !ordered && self.facts.is_large() && !self.hints.force_order {
+                rel = outer_last(rel, &mut preds);
+            }
+            match is_inner(&rel) {
+                true if !ordered => {
+                    ordered = true;
+                    derive(&rel, &mut preds);
+                    let first = asking.is_none();
+                    if first {
+                        let taken = self.take_asking(&rel, &mut preds);
+                        needed = with_exprs(&needed, taken.iter());
+                        asking = Some(taken);
+                    }
+                    let (better, expected) = connected(self, rel, &mut preds);
+                    rel = better;
+                    sizes = expected.filter(|_| first).unwrap_or_default();
+                }
+                inner => ordered = inner,
+            }
             match rel {
                 Rel::Join { kind, left, right, on } => {
                     self.breath.goes_on_by(REL_STEPS);
@@ -72,8 +91,7 @@ impl Lowering {
                 _ => break,
             }
         }
-        let sizes = sizes.unwrap_or_default();
-        let mut asking = self.placed(asking, &rel, &steps, &sizes);
+        let mut asking = self.placed(asking.unwrap_or_default(), &rel, &steps, &sizes);
         let mut joined = self.rel(rel, preds, &needed);
         let mut at = 0;
         loop {
@@ -98,11 +116,12 @@ impl Lowering {
     /// Takes predicates that ask subqueries out of those of an inner join: where in its order they are asked is a
     /// question of cost.
     fn take_asking(&self, rel: &Rel, preds: &mut Vec<Expr>) -> Vec<Expr> {
-        let inner = matches!(rel, Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, .. });
-        if !inner || !self.facts.is_large() || self.hints.force_order {
+        if !self.facts.is_large() || self.hints.force_order {
             return Vec::new();
         }
-        let (asking, rest) = std::mem::take(preds).into_iter().partition(|p| halves(p).is_some());
+        let own: Needed = rel.columns().into_iter().collect();
+        let asks = |p: &Expr| halves(p).is_some() || asks_of(p, &own);
+        let (asking, rest) = std::mem::take(preds).into_iter().partition(asks);
         *preds = rest;
         asking
     }
@@ -129,7 +148,9 @@ impl Lowering {
                 there.extend(steps[steps.len() - 1 - place].right.columns());
                 place += 1;
             }
-            if sizes.len() == steps.len() + 1 && self.share_of(&pred) >= EARLY_SHARE {
+            // Outer joins, which come later, have no sizes.
+            let known = sizes.len() <= steps.len() + 1 && place < sizes.len();
+            if known && self.share_of(&pred) >= EARLY_SHARE {
                 let by_rows = |a: &usize, b: &usize| sizes[*a].total_cmp(&sizes[*b]);
                 place = (place..sizes.len()).min_by(by_rows).unwrap_or(place);
             }
@@ -185,7 +206,13 @@ impl Lowering {
                 None => left_rows <= SEEK_ROWS,
             };
         let informed = self.facts.is_informed();
-        if seek {
+        let mut left = left;
+        // Where the left side might have so few rows that seeks cost less, or so many that they do not, it is counted first.
+        let free = self.facts.is_large() && !self.hints.force_order;
+        let equal = costs.as_ref().is_some_and(|costs| costs.equal);
+        let may_hash = free && equal && self.hints.allows_hash();
+        let counted = may_hash && left.is_guessed() && self.boundaries.is_empty();
+        if seek && !counted {
             self.boundaries.push(Boundary { cols: left.cols.clone(), params: Vec::new() });
             let preds = to_right.into_iter().chain(conditions).collect();
             let right = self.rel(right, preds, needed);
@@ -201,9 +228,6 @@ impl Lowering {
                 spool: false,
             });
         }
-        let mut left = left;
-        // Where the left side might have so few rows that seeks cost less, it is counted first.
-        let free = self.facts.is_large() && !self.hints.force_order;
         let other_way = costs.filter(|_| free).map(|costs| {
             let preds: Vec<Expr> = to_right.iter().chain(&conditions).cloned().collect();
             (costs.rows_max(), right.clone(), preds)
@@ -223,7 +247,7 @@ impl Lowering {
         let hashes = conditions.iter().any(equal);
         let seeks = match other_way {
             Some((rows_max, rel, preds))
-                if hashes && rows_max >= 1.0 && left_rows <= right.node.rows =>
+                if hashes && rows_max >= 1.0 && (seek || left_rows <= right.node.rows) =>
             {
                 Some(self.seeks_for(&left, rel, preds, &right, needed, rows_max))
             }
@@ -567,6 +591,7 @@ fn distribute(
                     _ => above.push(p),
                 }
             }
+            to_right.extend(of_optional(&conditions, &to_left, right_cols));
         }
         _ => above = preds,
     }
@@ -580,6 +605,16 @@ fn distribute(
     // What the right side reads of the left (a seek's bounds) is among the conditions.
     let wanted = with_exprs(&with_exprs(needed, above.iter()), conditions.iter());
     (Step { kind, right, to_right, conditions, above, wanted }, to_left)
+}
+
+/// Whether a subquery in it is asked again for each row of these columns.
+fn asks_of(e: &Expr, own: &Needed) -> bool {
+    e.any(&mut |e| {
+        let ExprKind::Subquery { query, .. } = &e.kind else { return false };
+        let mut read = Vec::new();
+        query.rel.walk_exprs(&mut |e| e.columns(&mut read));
+        read.iter().any(|id| own.contains(id))
+    })
 }
 
 fn has_subquery(e: &Expr) -> bool {

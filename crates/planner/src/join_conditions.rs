@@ -145,6 +145,8 @@ pub(crate) fn rejects_nulls(pred: &Expr, right: &Needed) -> bool {
         ExprKind::IsNull { input, negated: true } => strict(input, right),
         ExprKind::Like { input, negated: false, .. } => strict(input, right),
         ExprKind::In { input, negated: false, .. } => strict(input, right),
+        ExprKind::And(a, b) => rejects_nulls(a, right) || rejects_nulls(b, right),
+        ExprKind::Or(a, b) => rejects_nulls(a, right) && rejects_nulls(b, right),
         _ => false,
     }
 }

@@ -27,6 +27,7 @@ mod key_range;
 mod lower;
 mod merge;
 mod order;
+mod outer;
 mod parts;
 mod plan;
 mod print;

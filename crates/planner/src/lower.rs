@@ -566,6 +566,11 @@ impl Lowering {
 }
 
 impl Lowered {
+    /// In no order, and so many by the estimates that it matters whether those are right.
+    pub fn is_guessed(&self) -> bool {
+        self.order.is_empty() && self.node.rows >= GUESSED_ROWS
+    }
+
     /// The same rows (or some of them, in the same order) through another operator.
     pub fn wrap(self, op: impl FnOnce(Box<Node>) -> Op, selectivity: f64) -> Lowered {
         let types = self.node.types.clone();
@@ -579,6 +584,9 @@ impl Lowered {
         }
     }
 }
+
+/// Rows of a join, or of whatever else has no order, from which on a guess of them is not relied on.
+const GUESSED_ROWS: f64 = 500.0;
 
 /// Rows of which no order is known.
 pub(crate) fn plain(node: Node, cols: Vec<ColId>) -> Lowered {

@@ -182,7 +182,7 @@ impl Meeting<'_> {
 }
 
 /// The parts of an inner join: whatever is not itself one.
-fn is_inner(rel: &Rel) -> bool {
+pub(crate) fn is_inner(rel: &Rel) -> bool {
     matches!(rel, Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, .. })
 }
 
@@ -247,7 +247,7 @@ fn collect_parts<'r>(rel: &'r Rel, into: &mut Vec<&'r Rel>) {
 }
 
 /// Takes the join apart: its parts in the same order as [`collect_columns`], its conditions.
-fn take(rel: Rel, parts: &mut Vec<Rel>, conditions: &mut Vec<Expr>) {
+pub(crate) fn take(rel: Rel, parts: &mut Vec<Rel>, conditions: &mut Vec<Expr>) {
     let mut later = Vec::new();
     let mut rel = rel;
     loop {
