@@ -94,9 +94,10 @@ mod tests {
             "with c as (select a from t) select distinct a, 'x' || b from c order by f(a, b) desc nulls last, b nulls \
              first limit 5",
         );
-        check("select a from t where d > dateadd(day, 5, t.e)", {
-            "select a from t where d > cast(t.e + interval '5 day' as date)"
-        });
+        check(
+            "select a from t where d > dateadd(day, 5, t.e)",
+            "select a from t where d > cast(t.e + interval '5 day' as date)",
+        );
         check(
             "select sum(a) over (order by b rows between unbounded preceding and current row) from t",
             "select sum(a) over (order by b nulls first rows between unbounded preceding and current row) from t",
