@@ -47,7 +47,7 @@ pub fn brisk_unix_ns() -> u64 {
     let since = cycles().wrapping_sub(known.cycles);
     // Below the limit nothing overflows.
     match since < known.limit {
-        true => known.unix_ns + (since * known.scale >> SCALE),
+        true => known.unix_ns + ((since * known.scale) >> SCALE),
         false => look_again(),
     }
 }
