@@ -27,7 +27,10 @@ impl Binder<'_> {
             CastMode::Implicit | CastMode::Store { .. } => convert::check_implicit(expr.ty, to),
         };
         check.map_err(|e| BindError::of_type(e, self.line))?;
-        Ok(cast(expr, to, mode, None))
+        match self.page_of(expr.ty, to, None) {
+            Some(rule) => Ok(self.cast_to_page(rule, expr, to, 0)),
+            None => Ok(cast(expr, to, mode, None)),
+        }
     }
 
     /// The one type of several alternatives (CASE, COALESCE, VALUES, UNION); NULL constants adapt.

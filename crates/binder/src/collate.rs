@@ -17,6 +17,7 @@ use types::collation::{CodePage, Collation, Rule};
 use types::{SqlType, Value};
 
 mod given;
+mod page;
 
 use crate::context::Binder;
 use crate::functions::call;
@@ -162,7 +163,7 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let apart = ty.is_character()
             && !ty.is_unicode()
-            && collation.page() != CodePage::Cp1252
+            && [collation, self.usual.collation].iter().any(|c| c.page() != CodePage::Cp1252)
             && value.ty.is_character()
             && value.ty != crate::UNDECLARED
             && !value.is_null_constant();
@@ -329,6 +330,7 @@ impl Binder<'_> {
 
     /// What a variable is given has the database's collation from then on.
     pub(crate) fn plain_text(&self, e: Expr) -> Expr {
+        let e = self.cast_to_usual_page(e);
         if self.usual.rule.is_some() {
             return self.ungiven(e);
         }

@@ -21,6 +21,9 @@ impl Binder<'_> {
         use ast::ExprKind as K;
         let line = e.span.line.max(1);
         match &e.kind {
+            K::Literal(ast::Literal::String { value, national: false }) if !value.is_ascii() => {
+                Ok(self.varchar_literal(value))
+            }
             K::Literal(literal) => constant(literal, line),
             K::Column(c) => {
                 let found = match self.column(c, line) {
@@ -438,7 +441,10 @@ impl Binder<'_> {
             return Ok(cast(typed, ty, mode, None));
         }
         types::convert::check_explicit(input.ty, ty).map_err(|e| BindError::of_type(e, line))?;
-        Ok(cast(input, ty, mode, style))
+        match self.page_of(input.ty, ty, style) {
+            Some(rule) => Ok(self.cast_to_page(rule, input, ty, style.unwrap_or(0))),
+            None => Ok(cast(input, ty, mode, style)),
+        }
     }
 
     /// 529: an old long type becomes a text or a binary alone.

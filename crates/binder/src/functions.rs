@@ -245,7 +245,7 @@ impl Binder<'_> {
             self.agree(&mut args);
         }
         let made = self.scalar_of_units(f, name, args, line)?;
-        Ok(self.by_characters(made))
+        Ok(self.by_characters(self.of_page(made)))
     }
 
     /// A function of positions in a text counts characters, and not UTF-16 units, where the text's collation has _SC: a

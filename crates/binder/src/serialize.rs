@@ -295,8 +295,10 @@ impl Binder<'_> {
         }
         let params = Some(bound.iter().map(|e| e.ty).collect());
         let name_of = OPENJSON.into();
+        let types = self.widened(&mut columns);
         let view = SystemView { name: name_of, database: None, columns, params, function: None };
-        self.system(Arc::new(view), bound, name, alias, renamed)
+        let source = self.system(Arc::new(view), bound, name, alias, renamed)?;
+        Ok(self.narrowed(source, &types))
     }
 }
 
@@ -334,8 +336,10 @@ impl Binder<'_> {
         }
         let params = Some(bound.iter().map(|e| e.ty).collect());
         let name_of = OPENXML.into();
+        let types = self.widened(&mut columns);
         let view = SystemView { name: name_of, database: None, columns, params, function: None };
-        self.system(Arc::new(view), bound, name, alias, renamed)
+        let source = self.system(Arc::new(view), bound, name, alias, renamed)?;
+        Ok(self.narrowed(source, &types))
     }
 }
 

@@ -211,6 +211,7 @@ impl<'a> ProgramBinder<'a> {
             schema: self.schema,
             parent: self.frame.parent,
             atomic: self.atomic,
+            rule: self.names.collation(None).rule(),
         })
     }
 

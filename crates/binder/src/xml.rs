@@ -188,6 +188,11 @@ impl Binder<'_> {
         };
         let place = format!("XQuery [{}{}()]", receiver.place, method.trim_start_matches("set "));
         let args = self.with_externals(receiver.value, &externals, changes, &place, line)?;
+        if let Some(rule) = self.page_of(SqlType::Xml, ty, None) {
+            let wide = SqlType::NVarChar(types::Len::Max);
+            let text = Expr::new(ExprKind::Xml { method: kind, args }, wide, true);
+            return Ok(self.text_in_page(rule, text, ty));
+        }
         Ok(Expr::new(ExprKind::Xml { method: kind, args }, ty, true))
     }
 

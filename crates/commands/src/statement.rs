@@ -2,7 +2,7 @@
 
 use crate::Commands;
 use crate::refusals::no_database;
-use executor::{Command, EnvironmentChange, Reach, SqlError, SqlMessage};
+use executor::{Command, Reach, SqlError, SqlMessage};
 use ir::{Isolation, RaiseError, StmtKind, TranName, WaitFor};
 use security::Permission;
 use session_state::{Halted, check_places, cut, format_message, messages};
@@ -120,10 +120,14 @@ impl Commands<'_> {
                 };
                 let name = found.name.clone();
                 self.state.check_entry(&*self.host, &found)?;
-                let old = self.state.database.name.clone();
+                let before = self.state.database.clone();
                 self.use_database(found);
                 self.state.follow_identity(&*self.host);
-                self.sink.environment(EnvironmentChange::Database { old: &old, new: &name });
+                executor::tell_database(
+                    self.sink,
+                    (&before.name, before.catalog.collation()),
+                    (&name, self.state.database.catalog.collation()),
+                );
                 let text = format!("Changed database context to '{name}'.");
                 self.sink.message(&SqlMessage::info(5701, line, text));
             }

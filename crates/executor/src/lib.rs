@@ -62,7 +62,9 @@ pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
     subplans_read_tables,
 };
-pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
+pub use sink::{
+    Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink, tell_database,
+};
 pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};
 pub use view_changes::{ChangedTable, ViewChange, ViewChanges};
 pub use warnings::Warnings;

@@ -140,6 +140,8 @@ impl Done {
 pub enum EnvironmentChange<'a> {
     /// USE.
     Database { old: &'a str, new: &'a str },
+    /// The current database's collation, which is another than that of the one before it.
+    Collation { old: types::Collation, new: types::Collation },
     /// SET LANGUAGE.
     Language { old: &'a str, new: &'a str },
     /// A transaction is open at the end of the request that was not at its beginning.
@@ -150,6 +152,18 @@ pub enum EnvironmentChange<'a> {
     Rollback { transaction: u64 },
     /// The session is as a new one (RESETCONNECTION).
     ResetDone,
+}
+
+/// Another database is the current one: its name, and its collation where that is another.
+pub fn tell_database(
+    sink: &mut dyn ResultSink,
+    (old, from): (&str, types::Collation),
+    (new, to): (&str, types::Collation),
+) {
+    sink.environment(EnvironmentChange::Database { old, new });
+    if from != to {
+        sink.environment(EnvironmentChange::Collation { old: from, new: to });
+    }
 }
 
 /// Receives what a request produces. Called on the session's own task; may suspend (a slow client).

@@ -92,6 +92,10 @@ pub fn call(
             Value::Str(text) => Value::Str(text.clone().with_rule(rule)),
             other => other.clone(),
         }),
+        IntoPage(rule) => {
+            let style = v.get(1).and_then(Value::as_i64).unwrap_or(0) as i32;
+            Ok(convert::cast_by(rule, &v[0], args[0].ty, ty, style)?)
+        }
         CryptGenRandom | NewId | NewSequentialId | Rand | Abs | Sign | Floor | Ceiling | Round
         | Power | Square | Sqrt | Exp | Log | Log10 | Pi | Sin | Cos | Tan | Cot | Asin | Acos
         | Atan | Atn2 | Degrees | Radians | IsNumeric => number::call(func, v, args, ty, statement),

@@ -181,7 +181,7 @@ fn of_characters(
             Value::Str(cut(joined([head, t(3), tail]), ty).into())
         }
         Char => match u8::try_from(n(0)) {
-            Ok(byte) => Value::str(&types::collation::from_cp1252(byte).to_string()),
+            Ok(byte) => character_of(byte, v.get(1)),
             Err(_) => Value::Null,
         },
         // A pair of surrogates is of collations with _SC alone; the database's is none.
@@ -335,6 +335,17 @@ fn cut(mut text: String, ty: SqlType) -> String {
         }
     }
     text
+}
+
+/// The character of a byte in the code page of the rule with these bits, 1252 without; NULL where it takes more bytes.
+fn character_of(byte: u8, rule: Option<&Value>) -> Value {
+    let bits = rule.and_then(Value::as_i64).and_then(|bits| u16::try_from(bits).ok());
+    let rule = bits.map_or(Rule::CiAs, Rule::from_bits);
+    let found = rule.code_page().decode(&[byte]);
+    match found.contains(char::REPLACEMENT_CHARACTER) {
+        true => Value::Null,
+        false => Value::Str(types::Text::from(found).with_rule(rule)),
+    }
 }
 
 /// The text in other letters; a letter that the code page lacks in them stays as it is.

@@ -61,7 +61,7 @@ pub(crate) fn bind_arguments(
             return Err(no_output(&param.name));
         }
         frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {
-            Some((value, ty)) => as_argument(value, ty, param.ty, options)?,
+            Some((value, ty)) => as_argument(value, ty, param.ty, code, options)?,
             None => match &param.default {
                 Some(value) => default_of(value, param, options)?,
                 None => return Err(not_supplied(code, &param.name)),
@@ -135,9 +135,10 @@ pub(crate) fn as_argument(
     value: &Value,
     from: SqlType,
     to: SqlType,
+    code: &Code,
     options: &SetOptions,
 ) -> Result<Value, TypeError> {
-    options.cast(value, from, to).map_err(|error| match error {
+    options.cast_by(code.program.rule, value, from, to).map_err(|error| match error {
         TypeError::ConversionFailed { .. }
         | TypeError::BadDate
         | TypeError::DateOutOfRange { .. }

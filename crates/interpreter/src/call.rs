@@ -666,7 +666,7 @@ fn bind(
             (Value::Null, _) => Value::Null,
             (Value::Int(_), SqlType::Int) | (Value::BigInt(_), SqlType::BigInt) => value.clone(),
             (value, to) if param.ty == to => value.clone(),
-            (value, to) => options.cast(value, param.ty, to)?,
+            (value, to) => options.cast_by(code.program.rule, value, param.ty, to)?,
         };
     }
     if count == code.params.len() {

@@ -532,7 +532,8 @@ impl Vm<'_> {
         } else if let Some(row) = &row {
             for ((var, value), column) in into.iter().zip(row).zip(columns) {
                 let ty = code.vars[var.0 as usize];
-                frame[var.0 as usize] = self.state.options.cast(value, column.ty, ty)?;
+                frame[var.0 as usize] =
+                    self.state.options.cast_by(code.program.rule, value, column.ty, ty)?;
             }
         }
         self.programs.cursors.fetch_status = status;

@@ -126,7 +126,8 @@ impl Vm<'_> {
         };
         if let Some(var) = exec.result {
             let to = code.vars[var.0 as usize];
-            frame[var.0 as usize] = self.state.options.cast(&value, ty, to)?;
+            frame[var.0 as usize] =
+                self.state.options.cast_by(code.program.rule, &value, ty, to)?;
         }
         Ok(())
     }
@@ -469,7 +470,8 @@ impl Vm<'_> {
             if code.params[param].output {
                 let ty = caller.vars[var as usize];
                 let from = code.params[param].ty;
-                frame[var as usize] = self.state.options.cast(&callee[param], from, ty)?;
+                let rule = caller.program.rule;
+                frame[var as usize] = self.state.options.cast_by(rule, &callee[param], from, ty)?;
             }
         }
         self.programs.give_frame(callee);

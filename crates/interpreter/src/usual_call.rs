@@ -116,7 +116,7 @@ impl Vm<'_> {
                     };
                     match same(value, param.ty) {
                         Some(value) => value,
-                        None => as_argument(value, expr.ty, param.ty, &self.state.options)
+                        None => as_argument(value, expr.ty, param.ty, code, &self.state.options)
                             .map_err(|e| SqlError::from(e).of_call(code.name.as_deref()))?,
                     }
                 }
@@ -133,7 +133,7 @@ impl Vm<'_> {
                 let (value, to) = (&callee[i], caller.vars[var]);
                 frame[var] = match same(value, to) {
                     Some(value) => value,
-                    None => self.state.options.cast(value, param.ty, to)?,
+                    None => self.state.options.cast_by(caller.program.rule, value, param.ty, to)?,
                 };
             }
         }

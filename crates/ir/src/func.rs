@@ -128,6 +128,8 @@ pub enum FuncId {
     Convert {
         try_: bool,
     },
+    /// (any but a text, int style) -> the node's varchar, in the code page of this rule
+    IntoPage(types::collation::Rule),
     /// (a ...) -> a; NULLs are skipped
     Greatest,
     Least,
@@ -250,7 +252,7 @@ pub enum FuncId {
     /// (varbinary pointer, large text or binary, bigint offset, bigint size) -> the second's type: READTEXT. Errors 7123,
     /// 7124, 7133
     ReadText,
-    /// (int) -> char(1)
+    /// (int [, int the bits of a rule]) -> char(1), of the rule's code page; NULL for what is no whole character there
     Char,
     /// (int) -> nchar(1)
     NChar,

@@ -51,6 +51,8 @@ pub struct Program {
     pub parent: Option<i32>,
     /// Of a natively compiled module: what its block fixes.
     pub atomic: Option<Atomic>,
+    /// In whose code page its variables are, where they are varchar.
+    pub rule: types::collation::Rule,
 }
 
 /// What an ATOMIC block fixes of the session for as long as it runs, besides what is the same for all.

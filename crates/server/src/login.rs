@@ -437,7 +437,10 @@ impl Login {
         writer.env_change(&EnvChange::Database { new: database, old: "master" });
         let text = format!("Changed database context to '{database}'.");
         say(connection, writer, 5701, 2, 0, &text);
-        writer.env_change(&EnvChange::Collation { new: tds::Collation::LATIN1_GENERAL, old: None });
+        let collation = session.collation();
+        writer.set_collation(collation);
+        let new = tds::Collation(collation.to_wire());
+        writer.env_change(&EnvChange::Collation { new, old: None });
         let language = session.language();
         writer.env_change(&EnvChange::Language { new: language, old: "" });
         let text = format!("Changed language setting to {language}.");

@@ -305,6 +305,11 @@ impl ResultSink for Answer<'_> {
         // The client keeps track of these also of a request that it has cancelled.
         let change = match change {
             EnvironmentChange::Database { old, new } => EnvChange::Database { old, new },
+            EnvironmentChange::Collation { old, new } => {
+                let wire = |collation: types::Collation| tds::Collation(collation.to_wire());
+                self.writer.set_collation(new);
+                EnvChange::Collation { new: wire(new), old: Some(wire(old)) }
+            }
             EnvironmentChange::Language { old, new } => EnvChange::Language { old, new },
             EnvironmentChange::Begin { transaction } => EnvChange::BeginTransaction(transaction),
             EnvironmentChange::Commit { transaction } => EnvChange::CommitTransaction(transaction),

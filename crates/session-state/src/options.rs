@@ -1,6 +1,7 @@
 //! SET options of a session: what each is at first, and which of them change what a text means.
 
 use crate::shown::Telling;
+use types::collation::Rule;
 use types::{SqlType, TypeError, Value, convert};
 
 /// Bits of @@OPTIONS.
@@ -100,6 +101,22 @@ impl SetOptions {
     #[inline]
     pub fn cast(&self, value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
         convert::cast(value, from, to, self.style_between(value, from, to))
+    }
+
+    /// The same into a variable of a module whose varchar is in the code page of `rule`.
+    #[inline]
+    pub fn cast_by(
+        &self,
+        rule: Rule,
+        value: &Value,
+        from: SqlType,
+        to: SqlType,
+    ) -> Result<Value, TypeError> {
+        let style = self.style_between(value, from, to);
+        match rule {
+            Rule::CiAs => convert::cast(value, from, to, style),
+            _ => convert::cast_by(rule, value, from, to, style),
+        }
     }
 
     /// The same to a column, into which a text must fit.

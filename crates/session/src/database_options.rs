@@ -160,10 +160,18 @@ pub(crate) fn noted<'a>(def: &'a DatabaseDef, name: &str) -> Option<&'a str> {
 /// Under which name the list of databases and the headers of backups have it too.
 pub(crate) const COLLATION: &str = "collation";
 
-/// The collation of that name: 448. One whose varchar is in another code page than 1252 is refused by name.
+/// The collation of that name: 448, 453. One of SQL Server's own that is not here is refused by name.
 pub(crate) fn collation_named(name: &str) -> Result<Collation, SqlError> {
     match Collation::of_name(name) {
-        Some(found) if found.page() == CodePage::Cp1252 => Ok(found),
+        Some(found) if found.page() == CodePage::Absent => {
+            let name = found.name();
+            let text = format!(
+                "Collation '{name}' is supported on Unicode data types only and cannot be set at the database or server \
+                 level."
+            );
+            Err(SqlError::new(453, 16, text).with_state(2))
+        }
+        Some(found) => Ok(found),
         None if Collation::is_databases(name) => Ok(Collation::default()),
         None if !Collation::is_elsewhere(name) => {
             Err(SqlError::new(448, 16, format!("Invalid collation '{name}'.")))

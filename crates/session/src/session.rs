@@ -168,7 +168,7 @@ impl Session {
         counters::add(Counter::ConnectionResets, 1);
         // Who has had the connection until now is told to have gone.
         let _ = self.audit_login(true, true);
-        let database = self.state.database.name.clone();
+        let database = self.state.database.clone();
         let before = self.state.open_transaction();
         self.state.reset_connection(keep_transaction);
         interpreter::drop_global_tables(&mut self.state, &mut self.host);
@@ -177,11 +177,15 @@ impl Session {
         }
         // A kept transaction stays in its database.
         if self.state.trancount() == 0
-            && database != self.home
+            && database.name != self.home
             && let Some(home) = self.instance.database(&self.home)
         {
             self.state.use_database(home);
-            sink.environment(EnvironmentChange::Database { old: &database, new: &self.home });
+            executor::tell_database(
+                sink,
+                (&database.name, database.catalog.collation()),
+                (&self.home, self.state.database.catalog.collation()),
+            );
         }
         self.state.publish();
         if self.audit_login(false, true).is_err() {
@@ -377,6 +381,11 @@ impl Session {
     /// @@TRANCOUNT.
     pub fn trancount(&self) -> u32 {
         self.state.trancount()
+    }
+
+    /// What texts of the current database go by.
+    pub fn collation(&self) -> types::Collation {
+        self.state.database.catalog.collation()
     }
 
     /// The current database's name.

@@ -254,9 +254,17 @@ fn variant(out: &mut Vec<u8>, v: &Variant) -> Option<()> {
         out.extend_from_slice(properties);
     };
     let sized = |bytes: u16| bytes.to_le_bytes();
+    let page = match ty {
+        SqlType::Char(_) | SqlType::VarChar(_) => v.value().rule().code_page(),
+        _ => CodePage::Cp1252,
+    };
+    let collation = match page {
+        CodePage::Cp1252 => Collation::LATIN1_GENERAL.0,
+        _ => types::Collation::of_rule(v.value().rule()).to_wire(),
+    };
     let text = |bytes: u16| {
         let mut properties = [0; 7];
-        properties[..5].copy_from_slice(&Collation::LATIN1_GENERAL.0);
+        properties[..5].copy_from_slice(&collation);
         properties[5..].copy_from_slice(&sized(bytes));
         properties
     };
@@ -329,7 +337,11 @@ fn variant(out: &mut Vec<u8>, v: &Variant) -> Option<()> {
         SqlType::Decimal { scale, .. } => SqlType::decimal(38, scale),
         ty => ty,
     };
-    if try_value(out, sent, v.value()).is_none() {
+    let put = match page {
+        CodePage::Cp1252 => try_value(out, sent, v.value()),
+        _ => paged(out, sent, page, v.value()).ok(),
+    };
+    if put.is_none() {
         out.truncate(start);
         return None;
     }

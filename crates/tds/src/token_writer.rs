@@ -59,6 +59,8 @@ pub struct TokenWriter {
     version: Version,
     /// The client reads varchar in UTF-8 (UTF8_SUPPORT); another gets such texts as nvarchar.
     utf8: bool,
+    /// That of texts which belong to no column: output parameters.
+    collation: types::Collation,
     /// The columns of the current result set.
     columns: Vec<Sent>,
     /// Whether any column is sent as another type than declared (dates to a TDS 7.2 client).
@@ -82,6 +84,7 @@ impl TokenWriter {
             spid,
             version: Version::V7_4,
             utf8: true,
+            collation: types::Collation::default(),
             columns: Vec::new(),
             has_substitutes: false,
             pending: None,
@@ -98,6 +101,11 @@ impl TokenWriter {
     /// What LOGIN7 says of UTF8_SUPPORT; before the first answer to it.
     pub fn set_utf8(&mut self, utf8: bool) {
         self.utf8 = utf8;
+    }
+
+    /// The collation of the database that is the current one from now on.
+    pub fn set_collation(&mut self, collation: types::Collation) {
+        self.collation = collation;
     }
 
     pub fn version(&self) -> Version {

@@ -13,7 +13,7 @@ mod dates;
 mod numbers;
 mod xml_text;
 
-use crate::collation::{self, CodePage};
+use crate::collation::{self, CodePage, Rule};
 use crate::{Bytes, Decimal, Len, SqlType, Text, TypeError, Value, format};
 pub use dates::{DateOrder, is_plain_date};
 use runtime::task::{self, Stopped, breathing, is_stopped};
@@ -337,6 +337,49 @@ fn convert_of(
         SqlType::UniqueIdentifier => to_guid(value, from),
         _ => dates::to_temporal(value, from, to, style),
     }
+}
+
+/// [`cast`] of a value that has no rule with it: a varchar that is made is in the code page of `rule`, and has none with it
+/// either.
+pub fn cast_by(
+    rule: Rule,
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+) -> Result<Value, TypeError> {
+    let page = rule.code_page();
+    if page == CodePage::Cp1252 || !to.is_character() || to.is_unicode() {
+        return cast(value, from, to, style);
+    }
+    let marked = |text: Text| Value::Str(text.with_rule(rule));
+    let made = match value {
+        _ if from.is_xml() => {
+            let wide = SqlType::NVarChar(Len::Max);
+            match cast(value, from, wide, style)? {
+                Value::Str(text) => cast(&marked(text), wide, to, 0)?,
+                other => other,
+            }
+        }
+        Value::Str(text) if text.is_ascii() => return cast(value, from, to, style),
+        Value::Str(text) => cast(&marked(text.clone()), from, to, style)?,
+        Value::Variant(held) => {
+            let page = held.value().rule().code_page();
+            match page {
+                CodePage::Cp1252 => cast_by(rule, held.value(), held.ty(), to, style)?,
+                _ => cast(held.value(), held.ty(), to, style)?,
+            }
+        }
+        Value::Binary(bytes) if style == 0 && from.is_binary() => {
+            let text = Text::from(page.decode(bytes));
+            cast(&marked(text), SqlType::VarChar(Len::Max), to, 0)?
+        }
+        _ => cast(value, from, to, style)?,
+    };
+    Ok(match made {
+        Value::Str(text) => Value::Str(text.with_rule(Rule::CiAs)),
+        other => other,
+    })
 }
 
 fn to_character(

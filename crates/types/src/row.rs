@@ -747,9 +747,14 @@ fn get_value(ty: SqlType, cell: &[u8]) -> Value {
     }
 }
 
-/// A sql_variant: [`SqlType::to_parts`] in 5 bytes (id, length, precision, scale), then the value as a cell of its type.
+/// A sql_variant: [`SqlType::to_parts`] in 5 bytes (id, length, precision, scale), then the value as a cell of its type. In
+/// place of precision and scale a text in another code page than 1252 has its rule, which says how it is read.
 fn put_variant(variant: &Variant, out: &mut Vec<u8>) {
-    let (id, length, precision, scale) = variant.ty().to_parts();
+    let (id, length, mut precision, mut scale) = variant.ty().to_parts();
+    let rule = rule_within(variant);
+    if rule != Rule::CiAs {
+        [precision, scale] = rule.bits().to_le_bytes();
+    }
     out.push(id);
     out.extend_from_slice(&(length as i16).to_le_bytes());
     out.extend_from_slice(&[precision, scale]);
@@ -757,10 +762,19 @@ fn put_variant(variant: &Variant, out: &mut Vec<u8>) {
         Some(n) => {
             let start = out.len();
             out.resize(start + n, 0);
-            put_fixed(variant.ty(), Rule::CiAs, variant.value(), &mut out[start..]);
+            put_fixed(variant.ty(), rule, variant.value(), &mut out[start..]);
         }
-        None => put_variable(variant.ty(), Rule::CiAs, variant.value(), out),
+        None => put_variable(variant.ty(), rule, variant.value(), out),
     }
+}
+
+/// The rule of a varchar in another code page than 1252; that of all else is not kept.
+fn rule_within(variant: &Variant) -> Rule {
+    let rule = variant.value().rule();
+    let is_apart = variant.ty().is_character()
+        && !variant.ty().is_unicode()
+        && rule.code_page() != CodePage::Cp1252;
+    if is_apart { rule } else { Rule::CiAs }
 }
 
 fn get_variant(cell: &[u8]) -> Value {
@@ -770,11 +784,22 @@ fn get_variant(cell: &[u8]) -> Value {
     };
     let length = i16::from_le_bytes([head[1], head[2]]) as i64;
     match SqlType::from_parts(head[0], length, head[3], head[4]) {
-        Some(ty) => match Variant::wrap(get_value(ty, rest), ty) {
+        Some(ty) => match Variant::wrap(value_within(ty, [head[3], head[4]], rest), ty) {
             Ok(value) => value,
             Err(_) => panic!("a stored sql_variant holds a {ty}"),
         },
         None => panic!("a stored sql_variant of unknown type {}", head[0]),
+    }
+}
+
+/// What a sql_variant holds as `ty`, with the two bytes before it.
+fn value_within(ty: SqlType, bits: [u8; 2], cell: &[u8]) -> Value {
+    match ty {
+        SqlType::Char(_) | SqlType::VarChar(_) => {
+            let rule = Rule::from_bits(u16::from_le_bytes(bits));
+            RowColumn { ty, nullable: true, rule }.value(cell)
+        }
+        _ => get_value(ty, cell),
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Invariants: what it holds is never NULL (that is [`Value::Null`]), never another variant, never of a (max) type.
 
-use crate::collation::{self, Rule};
+use crate::collation::{self, CodePage, Collation, Rule};
 use crate::compare::{compare, guid_order, hash_value, trim_zeros};
 use crate::{Decimal, Len, SqlType, TypeError, Value};
 use std::cmp::Ordering;
@@ -214,7 +214,10 @@ pub fn property(ty: SqlType, value: Option<&Value>, name: &str) -> Value {
             // Two bytes of type and version, the type's own properties, and the value.
             let held = match value {
                 Some(Value::Str(text)) if ty.is_unicode() => 2 * collation::utf16_len(text) as i32,
-                Some(Value::Str(text)) => text.chars().count() as i32,
+                Some(Value::Str(text)) => {
+                    let page = text.rule().code_page();
+                    text.chars().map(|c| page.bytes_of(c)).sum::<usize>() as i32
+                }
                 Some(Value::Binary(bytes)) => bytes.len() as i32,
                 Some(Value::Decimal(d)) => d.storage_bytes() as i32,
                 _ => declared_bytes(ty),
@@ -228,7 +231,12 @@ pub fn property(ty: SqlType, value: Option<&Value>, name: &str) -> Value {
             };
             number(2 + properties + held)
         }
-        "collation" if ty.is_character() => Value::str("SQL_Latin1_General_CP1_CI_AS"),
+        "collation" if ty.is_character() => {
+            let rule = value.map_or(Rule::CiAs, Value::rule);
+            let kept = !ty.is_unicode() && rule.code_page() != CodePage::Cp1252;
+            let found = if kept { Collation::of_rule(rule) } else { Collation::default() };
+            Value::str(&found.name())
+        }
         _ => Value::Null,
     }
 }

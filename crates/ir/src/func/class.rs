@@ -74,7 +74,7 @@ impl FuncId {
             CurrentTimezone | CurrentTimezoneId => OF_SESSION,
 
             LeftShift | RightShift | BitCount | GetBit | SetBit => PURE,
-            Clr(_) => PURE,
+            Clr(_) | IntoPage(_) => PURE,
             IsJson | JsonValue | JsonQuery | JsonModify | JsonPathExists => PURE,
             JsonObject | JsonArray | AsJson | StringEscape => PURE,
             Collate(_) | Greatest | Least | Difference | Compress | Decompress => PURE,

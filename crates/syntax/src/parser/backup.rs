@@ -120,7 +120,7 @@ impl Parser<'_> {
     fn name_as_text(&mut self) -> ParseResult<Expr> {
         let start = self.at;
         let value = self.take_ident().value;
-        let kind = ExprKind::Literal(Literal::String { value, national: false });
+        let kind = ExprKind::Literal(Literal::String { value, national: true });
         Ok(Expr::new(kind, self.span_from(start)))
     }
 

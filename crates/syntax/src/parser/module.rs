@@ -335,7 +335,7 @@ impl Parser<'_> {
         let start = self.at;
         if self.at_name() {
             let value = self.take_ident().value;
-            let kind = ExprKind::Literal(Literal::String { value, national: false });
+            let kind = ExprKind::Literal(Literal::String { value, national: true });
             return Ok(Expr::new(kind, self.span_from(start)));
         }
         if self.kind() == TokenKind::SystemVariable {

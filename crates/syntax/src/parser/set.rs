@@ -207,7 +207,7 @@ impl Parser<'_> {
             }
             _ if self.at_name() => {
                 let value = self.take_ident().value;
-                let kind = ExprKind::Literal(Literal::String { value, national: false });
+                let kind = ExprKind::Literal(Literal::String { value, national: true });
                 Ok(Expr::new(kind, self.span_from(start)))
             }
             _ => self.signed_literal(),

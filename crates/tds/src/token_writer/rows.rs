@@ -25,10 +25,7 @@ impl TokenWriter {
         let wide = self.version.is_of_2005();
         for column in columns {
             let page = column.collation.page();
-            let sent = match self.sent_type(column.ty) {
-                text if page == CodePage::Utf8 && !self.utf8 => in_utf16(text),
-                sent => sent,
-            };
+            let sent = self.readable(self.sent_type(column.ty), page);
             // Clients from before (max) know such values as text, ntext and image alone.
             let old: Option<&[String]> = if wide { None } else { Some(&[]) };
             let long = column.long.or(old).filter(|_| type_info::long(sent).is_some());
@@ -145,15 +142,18 @@ impl TokenWriter {
     pub fn return_value(&mut self, value: &ReturnValue<'_>) -> Result<(), EncodeError> {
         self.begin_token();
         let at = self.out.len();
-        let sent = self.sent_output(value.ty);
+        let page = self.collation.page();
+        let sent = self.readable(self.sent_output(value.ty), page);
         self.out.push(byte::RETURN_VALUE);
         self.out.extend_from_slice(&value.ordinal.to_le_bytes());
         put_b_varchar(&mut self.out, value.name);
         self.out.push(if value.function_result { 2 } else { 1 });
         let type_and_flags = if self.version.is_of_2005() { 6 } else { 4 };
         self.out.extend_from_slice(&[0; 6][..type_and_flags]);
-        type_info::put(&mut self.out, sent);
-        let result = if sent == value.ty {
+        type_info::put_with(&mut self.out, sent, self.collation);
+        let result = if sent == value.ty && page != CodePage::Cp1252 {
+            encode::paged(&mut self.out, sent, page, value.value)
+        } else if sent == value.ty {
             encode::value(&mut self.out, sent, value.value)
         } else {
             as_text(value.value, value.ty, sent)
@@ -164,6 +164,14 @@ impl TokenWriter {
             Err(_) => self.out.truncate(at),
         }
         result
+    }
+
+    /// A type of texts in UTF-8 as one that the client reads.
+    fn readable(&self, ty: SqlType, page: CodePage) -> SqlType {
+        match page == CodePage::Utf8 && !self.utf8 {
+            true => in_utf16(ty),
+            false => ty,
+        }
     }
 
     /// The type a column is sent as: the date types that TDS 7.2 lacks go as text, and xml and types of the CLR, which

@@ -40,6 +40,11 @@ impl Language {
         Language(family << FAMILY_AT | flags)
     }
 
+    /// What [`Language::new`] was given.
+    pub(crate) fn parts(self) -> (u16, [bool; 6]) {
+        (self.0 >> FAMILY_AT, [CS, AI, KS, WS, BIN, UTF8].map(|bit| self.has(bit)))
+    }
+
     /// A number below 2^15, and back.
     pub(crate) fn bits(self) -> u16 {
         self.0

@@ -266,6 +266,31 @@ impl Collation {
         }
     }
 
+    /// A collation with that rule: of several that differ in what a rule does not know the plainest.
+    pub fn of_rule(rule: Rule) -> Collation {
+        let Rule::Of(language) = rule else {
+            let plain = match rule {
+                Rule::CsAs => LATIN1 | CS,
+                Rule::CiAi => LATIN1 | AI,
+                Rule::CsAi => LATIN1 | CS | AI,
+                Rule::Bin => LATIN1 | BIN2,
+                Rule::CiAs | Rule::Of(_) => SQL_CP1,
+            };
+            return Collation(plain);
+        };
+        let (place, flags) = language.parts();
+        let mut bits = match place {
+            language::LATIN1 => LATIN1_100,
+            place => OTHER | u32::from(place) << PLACE_AT | language::DATA << DATA_AT,
+        };
+        for (on, bit) in flags.into_iter().zip([CS, AI, KS, WS, BIN2, UTF8]) {
+            bits |= if on { bit } else { 0 };
+        }
+        let found = Collation(bits);
+        let with_sc = Collation(bits | SC);
+        if !found.is_known() && with_sc.is_known() { with_sc } else { found }
+    }
+
     /// A value that goes by it from now on, if it is a text.
     pub fn mark(self, value: Value) -> Value {
         match value {
@@ -390,6 +415,8 @@ mod tests {
         for c in all {
             assert_eq!(Collation::of_name(&c.name().to_lowercase()), Some(c), "{}", c.name());
             assert_eq!(Collation::of_number(c.number()), Some(c));
+            assert_eq!(Collation::of_rule(c.rule()).rule(), c.rule(), "{}", c.name());
+            assert!(Collation::of_rule(c.rule()).is_known(), "{}", c.name());
         }
         for none in ["French_SC_CI_AS", "French_CI_AS_SC", "Chinese_PRC_Stroke", "Mongolian_CI_AS"]
         {
