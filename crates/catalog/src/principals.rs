@@ -32,6 +32,8 @@ const SCHEMA: u8 = 1;
 const VERSION: u8 = 2;
 /// When a login's password was set (in `created`), and since when it is locked (in `modified`), where there is either.
 const LOGIN_TIMES: u8 = 3;
+/// Who owns an object that is not its schema's owner's: its id, and the principal in `owner`.
+const OWNER: u8 = 4;
 
 const FIXED: i32 = 1;
 const LOGIN: i32 = 2;
@@ -126,6 +128,9 @@ pub(crate) fn load(
                     (login.password_set_unix_ns, login.locked_unix_ns) = times;
                 }
             }
+            OWNER => {
+                directory.owners.insert(id, owner);
+            }
             VERSION => directory.version = version_of(&mut cells)?,
             _ => return Err(corrupt("a principal of unknown kind")),
         }
@@ -203,6 +208,14 @@ fn save(
     for id in old.schemas.keys().filter(|id| !new.schemas.contains_key(id)) {
         tables.principals.delete(txn, &key(scope, SCHEMA, *id))?;
     }
+    for (object, owner) in &new.owners {
+        if old.owners.get(object) != Some(owner) {
+            tables.principals.put(txn, &owner_row(scope, *object, *owner))?;
+        }
+    }
+    for object in old.owners.keys().filter(|object| !new.owners.contains_key(object)) {
+        tables.principals.delete(txn, &key(scope, OWNER, *object))?;
+    }
     for (role, member) in new.members.difference(&old.members) {
         tables.members.put(txn, &member_row(scope, *role, *member, true))?;
     }
@@ -272,6 +285,13 @@ fn schema_row(scope: Scope, schema: &SchemaDef) -> Vec<Value> {
     row.extend([Value::str(&schema.name), Value::TinyInt(0), Value::Null]);
     row.extend([Value::Int(schema.owner), Value::Null, Value::Int(0), Value::Null]);
     row.extend([Value::BigInt(0), Value::BigInt(0)]);
+    row
+}
+
+fn owner_row(scope: Scope, object: i32, owner: i32) -> Vec<Value> {
+    let mut row = key(scope, OWNER, object).to_vec();
+    row.extend([Value::str(""), Value::TinyInt(0), Value::Null, Value::Int(owner), Value::Null]);
+    row.extend([Value::Int(0), Value::Null, Value::BigInt(0), Value::BigInt(0)]);
     row
 }
 
@@ -403,12 +423,23 @@ impl Catalog {
         Ok(())
     }
 
-    /// What was granted or denied on an object goes with it. Suspends.
+    /// What was granted or denied on an object goes with it, and who owned it. Suspends.
     pub(crate) fn forget_grants(
         &self,
         txn: &mut Txn,
         scope: &mut DdlScope,
         object_id: i32,
+    ) -> Result<(), CatalogError> {
+        self.forget_rights(txn, scope, object_id, true)
+    }
+
+    /// The same, but its owner stays who it is unless `owner_too`. Suspends.
+    pub(crate) fn forget_rights(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        object_id: i32,
+        owner_too: bool,
     ) -> Result<(), CatalogError> {
         let gone = |securable: Securable| match securable {
             Securable::Object(id)
@@ -417,10 +448,15 @@ impl Catalog {
             | Securable::XmlSchemas(id) => id == object_id,
             _ => false,
         };
-        if !self.directory(Some(scope)).grants.keys().any(|key| gone(key.securable)) {
+        let directory = self.directory(Some(scope));
+        let is_owned = owner_too && directory.owners.contains_key(&object_id);
+        if !is_owned && !directory.grants.keys().any(|key| gone(key.securable)) {
             return Ok(());
         }
         self.change_directory(txn, scope, |directory| -> Result<(), CatalogError> {
+            if owner_too {
+                directory.owners.remove(&object_id);
+            }
             directory.grants.retain(|key, _| !gone(key.securable));
             Ok(())
         })?;

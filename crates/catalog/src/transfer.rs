@@ -34,7 +34,7 @@ impl Catalog {
             self.transfer_module(txn, scope, &trigger, &to)?;
             self.forget_grants(txn, scope, trigger.object_id)?;
         }
-        self.forget_grants(txn, scope, id)?;
+        self.forget_rights(txn, scope, id, false)?;
         Ok(true)
     }
 

@@ -3,6 +3,7 @@
 mod grants;
 mod masking;
 mod needs;
+mod ownership;
 mod permission;
 pub mod principals;
 mod reached;

@@ -171,12 +171,15 @@ impl Access {
     /// Who owns it.
     pub fn owner(&self, target: Target) -> Option<i32> {
         let schema = |id: i32| self.database.schemas.get(&id).map(|schema| schema.owner);
+        let own = |id: i32| self.database.owners.get(&id).copied();
         match target {
-            Target::Object { schema: id, owner, .. } => owner.or_else(|| schema(id)),
-            Target::Schema(id)
-            | Target::Column { schema: id, .. }
-            | Target::Type { schema: id, .. }
-            | Target::XmlSchemas { schema: id, .. } => schema(id),
+            Target::Object { id, schema: of, owner } => {
+                owner.or_else(|| own(id)).or_else(|| schema(of))
+            }
+            Target::Column { id, schema: of, .. }
+            | Target::Type { id, schema: of }
+            | Target::XmlSchemas { id, schema: of } => own(id).or_else(|| schema(of)),
+            Target::Schema(id) => schema(id),
             Target::Principal(id) => role_owner(self.database.principals.get(&id)),
             Target::Login(id) => role_owner(self.server.principals.get(&id)),
             Target::Database => Some(database_role::DBO),

@@ -139,6 +139,8 @@ pub struct Directory {
     pub grants: BTreeMap<GrantKey, GrantValue>,
     /// Of a database.
     pub schemas: BTreeMap<i32, SchemaDef>,
+    /// Who owns an object, a type or a collection of XML schemas that is not its schema's owner's, by its id.
+    pub owners: BTreeMap<i32, i32>,
     /// Counts changes.
     pub version: i64,
 }

@@ -211,6 +211,18 @@ impl<'a> Context<'a> {
         directory.schema(name).map_or(1, |schema| schema.id)
     }
 
+    /// The owner of an object, type or collection of XML schemas that is not its schema's owner's.
+    pub fn own_owner(&self, id: i32) -> Option<i32> {
+        self.database.catalog.directory(self.scope()).owners.get(&id).copied()
+    }
+
+    /// Who owns what is in a schema: its own owner, or else the schema's.
+    pub fn owner(&self, id: i32, schema_id: i32) -> i32 {
+        let directory = self.database.catalog.directory(self.scope());
+        let of_schema = || directory.schemas.get(&schema_id).map_or(1, |schema| schema.owner);
+        directory.owners.get(&id).copied().unwrap_or_else(of_schema)
+    }
+
     /// The name of a schema; `dbo` when there is none of that id.
     pub fn schema_name(&self, id: i32) -> String {
         let all = self.schemas();

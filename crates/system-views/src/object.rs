@@ -47,6 +47,8 @@ pub struct Object {
     pub name: String,
     pub schema_id: i32,
     pub schema: String,
+    /// Where it is not its schema's owner.
+    pub owner: Option<i32>,
     /// 0 for what has no parent.
     pub parent: i32,
     pub created: DateTime,
@@ -195,6 +197,7 @@ fn with_constraints(
         name: if is_type { type_object_name(name, id) } else { name.to_string() },
         schema_id: if is_type { SYS } else { schema_id },
         schema: if is_type { "sys".to_string() } else { schema.to_string() },
+        owner: if is_type { None } else { context.own_owner(id) },
         parent: match object {
             // Of a database or the server there is no object.
             ObjectRef::Procedure(p) => p.trigger.map_or(0, |t| t.parent.max(0)),
@@ -218,6 +221,8 @@ fn with_constraints(
         ObjectRef::Procedure(_) => return,
     };
     let table = &table;
+    // What belongs to a table has no owner of its own.
+    let base = Object { owner: None, ..base };
     if let Some(key) = &table.primary_key {
         out.push(Object {
             id: primary_key_id(table),
@@ -332,6 +337,7 @@ pub fn system_view(view: &'static dyn Declared) -> Object {
         name: name.to_string(),
         schema_id,
         schema: schema.to_string(),
+        owner: None,
         parent: 0,
         created: built_in(),
         is_readable: true,
@@ -346,6 +352,7 @@ pub fn system_procedure(module: &'static Module) -> Object {
         name: module.name.to_string(),
         schema_id: SYS,
         schema: "sys".to_string(),
+        owner: None,
         parent: 0,
         created: built_in(),
         is_readable: true,
@@ -386,6 +393,7 @@ pub fn system_tables() -> impl Iterator<Item = Object> {
         name: (*name).to_owned(),
         schema_id: SYS,
         schema: "sys".to_owned(),
+        owner: None,
         parent: 0,
         created: crate::context::built_in(),
         is_readable: true,

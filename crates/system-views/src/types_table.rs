@@ -25,6 +25,8 @@ pub struct TypeRow {
     pub collation: Collation,
     pub nullable: bool,
     pub schema_id: i32,
+    /// Where it is not its schema's owner.
+    pub owner: Option<i32>,
     pub user_defined: bool,
     /// Of a table type: its object id.
     pub table: Option<i32>,
@@ -45,6 +47,7 @@ fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) ->
         collation: Collation::default(),
         nullable: true,
         schema_id: crate::object::SYS,
+        owner: None,
         user_defined: false,
         table: None,
         memory_optimized: false,
@@ -129,6 +132,7 @@ fn of_module(context: &Context<'_>, module: &Arc<ProcedureDef>) -> Option<TypeRo
         name: Cow::Owned(module.name.to_string()),
         user: module.object_id,
         schema_id: context.schema_id(&module.schema),
+        owner: context.own_owner(module.object_id),
         user_defined: true,
         ..row("", 243, -1, 0, 0)
     };

@@ -32,7 +32,9 @@ impl Visibility {
         if access.is_unlimited() {
             return None;
         }
-        let (mut own, mut columns) = (HashSet::new(), HashSet::new());
+        // Who owns an object sees it, and who owns its schema need not.
+        let mut own: HashSet<i32> = access.database().owners.keys().copied().collect();
+        let mut columns = HashSet::new();
         for (key, value) in &access.database().grants {
             match key.securable {
                 Securable::Object(id) => {

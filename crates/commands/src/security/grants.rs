@@ -1,4 +1,4 @@
-//! GRANT, DENY, REVOKE and ALTER AUTHORIZATION.
+//! GRANT, DENY and REVOKE.
 
 use crate::Commands;
 use crate::security::principals::cannot;
@@ -235,7 +235,7 @@ impl Commands<'_> {
     }
 
     /// What a statement names after ON; 15151.
-    fn securable(&mut self, on: &SecurableName) -> Result<Target, SqlError> {
+    pub(super) fn securable(&mut self, on: &SecurableName) -> Result<Target, SqlError> {
         let name = ObjectName::from(&on.name);
         let access = self.state.identity.access().clone();
         let missing = |kind: &str| cannot(&format!("find the {kind}"), &name.name);
@@ -289,161 +289,10 @@ impl Commands<'_> {
             other => Err(SqlError::unsupported(format!("permissions on {other}"))),
         }
     }
-
-    /// ALTER AUTHORIZATION; 15151.
-    pub fn alter_authorization(
-        &mut self,
-        on: &SecurableName,
-        to: Option<&Ident>,
-        frame: &mut [Value],
-    ) -> Result<(), SqlError> {
-        let database = &on.name.name.value;
-        let is_database = on.class.as_deref() == Some("DATABASE");
-        if is_database && !catalog::same_name(database, &self.state.database.name) {
-            return self.in_other_database(database, |vm| vm.alter_authorization(on, to, frame));
-        }
-        let access = self.state.identity.access().clone();
-        let to = match to {
-            Some(to) => to,
-            None if matches!(on.class.as_deref(), None | Some("OBJECT" | "TYPE")) => {
-                return self.give_to_schema_owner(on);
-            }
-            None => return Err(SqlError::unsupported("SCHEMA OWNER of what is in no schema")),
-        };
-        let target = self.securable(on)?;
-        if matches!(target, Target::Object { .. } | Target::Type { .. } | Target::XmlSchemas { .. })
-        {
-            return Err(SqlError::unsupported("ALTER AUTHORIZATION ON an object"));
-        }
-        if !access.allows(Permission::TakeOwnership, target) {
-            return Err(cannot(
-                &format!("find the {}", word(target.securable().0.class(target.securable().1))),
-                &on.name.name.value,
-            ));
-        }
-        if target == Target::Database {
-            return self.change_owner(&to.value, frame);
-        }
-        let server = target.securable().1;
-        let find = |directory: &Directory| {
-            let found = directory.find(&to.value).map(|p| p.id);
-            found.ok_or_else(|| cannot("find the principal", &to.value))
-        };
-        // Who gives something away must be able to act for the new owner.
-        let new = find(if server { access.server() } else { access.database() })?;
-        let acts_for = match server {
-            true => {
-                access.login_token().contains(&new)
-                    || access.allows(Permission::Impersonate, Target::Login(new))
-            }
-            false => {
-                access.user_token().contains(&new)
-                    || access.allows(Permission::Impersonate, Target::Principal(new))
-            }
-        };
-        if !acts_for {
-            return Err(cannot("find the principal", &to.value));
-        }
-        let change = |directory: &mut Directory| {
-            let owner = find(directory)?;
-            match target {
-                Target::Schema(id) if id >= database_role::FIRST => {
-                    if let Some(schema) = directory.schemas.get_mut(&id) {
-                        schema.owner = owner;
-                    }
-                    // What was granted on it goes, as in SQL Server.
-                    directory.grants.retain(|key, _| key.securable != Securable::Schema(id));
-                }
-                Target::Principal(id) | Target::Login(id) => {
-                    let role = directory.principals.get_mut(&id);
-                    match role.filter(|role| role.is_role() && !role.fixed) {
-                        Some(role) => role.owner = owner,
-                        None => {
-                            return Err(SqlError::unsupported("a new owner for this principal"));
-                        }
-                    }
-                }
-                _ => return Err(SqlError::unsupported("a new owner for this schema")),
-            }
-            Ok(())
-        };
-        if server { self.change_server(change) } else { self.change_database(frame, change) }
-    }
-
-    /// ALTER AUTHORIZATION ON an object or a type TO SCHEMA OWNER: to whom it belongs already; 15151. A synonym is itself
-    /// here, not what it stands for.
-    fn give_to_schema_owner(&self, on: &SecurableName) -> Result<(), SqlError> {
-        let name = ObjectName::from(&on.name);
-        let (kind, found) = match on.class.as_deref() {
-            Some("TYPE") => ("type", self.type_named(&name).map(ObjectRef::Procedure)),
-            _ => ("object", self.state.find_own(name.schema.as_deref(), &name.name)),
-        };
-        let access = self.state.identity.access();
-        let may = |object: &ObjectRef| {
-            access.allows(Permission::TakeOwnership, object_target(access, object))
-        };
-        match found.filter(may) {
-            Some(_) => Ok(()),
-            None => Err(cannot(&format!("find the {kind}"), &name.name)),
-        }
-    }
-
-    /// Does something in another database as who the session is there; 15151 where it may not enter it.
-    fn in_other_database(
-        &mut self,
-        database: &str,
-        work: impl FnOnce(&mut Self) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
-        let missing = || cannot("find the database", database);
-        let there = self.host.database(database).ok_or_else(missing)?;
-        self.state.check_entry(&*self.host, &there).map_err(|_| missing())?;
-        let home = self.state.database.clone();
-        self.use_database(there);
-        self.state.follow_identity(&*self.host);
-        let done = work(self);
-        self.come_home(Some(home));
-        done
-    }
-
-    /// ALTER AUTHORIZATION ON DATABASE, sp_changedbowner: 15110, 15007.
-    pub fn change_owner(&mut self, login: &str, frame: &mut [Value]) -> Result<(), SqlError> {
-        if self.state.database.id == 1 {
-            return Err(SqlError::new(
-                15109,
-                16,
-                "Cannot change the owner of the master, model, tempdb or distribution database.",
-            ));
-        }
-        let server = self.host.server_directory();
-        let found = server.find(login).filter(|p| p.login.is_some());
-        let access = self.state.identity.access();
-        // Who gives a database away must be able to act for its new owner.
-        let found = found.filter(|p| {
-            access.login() == Some(p.id)
-                || access.allows(Permission::Impersonate, Target::Login(p.id))
-        });
-        let sid = found
-            .and_then(|login| login.sid.clone())
-            .ok_or_else(|| cannot("find the principal", login))?;
-        self.change_database(frame, |directory| {
-            let user = directory.by_sid(&sid).map(|user| user.id);
-            if user.is_some_and(|user| user != database_role::DBO) {
-                return Err(SqlError::new(
-                    15110,
-                    16,
-                    "The proposed new database owner is already a user or aliased in the database.",
-                ));
-            }
-            if let Some(dbo) = directory.principals.get_mut(&database_role::DBO) {
-                dbo.sid = Some(sid);
-            }
-            Ok(())
-        })
-    }
 }
 
 /// A class as 15151 calls it.
-fn word(class: Class) -> &'static str {
+pub(super) fn word(class: Class) -> &'static str {
     match class {
         Class::Server => "server",
         Class::Login => "login",

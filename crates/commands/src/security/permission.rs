@@ -99,8 +99,16 @@ impl Commands<'_> {
         if procedure_id == 0 {
             return None;
         }
-        let object = self.state.database.catalog.object_by_id(procedure_id)?;
-        let target = object_target(self.state.identity.access(), &object);
+        let catalog = &self.state.database.catalog;
+        let object = catalog.object_by_id(procedure_id)?;
+        // A trigger belongs to whom its table or view does.
+        let parent = match &object {
+            ObjectRef::Procedure(module) => {
+                module.trigger.and_then(|t| catalog.object_by_id(t.parent))
+            }
+            ObjectRef::Table(_) => None,
+        };
+        let target = object_target(self.state.identity.access(), &parent.unwrap_or(object));
         self.state.identity.access().owner(target)
     }
 
@@ -351,11 +359,15 @@ impl Commands<'_> {
             RunsAs::User(name) | RunsAs::Login(name) => directory.find(name).map(|p| p.id),
             RunsAs::Owner => {
                 let object = catalog.object_in(self.state.definitions(), object_id);
-                let schema = match &object {
-                    Some(ObjectRef::Procedure(module)) => &*module.schema,
-                    _ => "dbo",
+                let (id, schema) = match &object {
+                    Some(ObjectRef::Procedure(module)) => {
+                        (module.trigger.map_or(object_id, |t| t.parent), &*module.schema)
+                    }
+                    _ => (object_id, "dbo"),
                 };
-                Some(directory.schema(schema).map_or(database_role::DBO, |s| s.owner))
+                let of_schema = || directory.schema(schema).map(|s| s.owner);
+                let owner = directory.owners.get(&id).copied().or_else(of_schema);
+                Some(owner.unwrap_or(database_role::DBO))
             }
         };
         match found {

@@ -339,8 +339,12 @@ fn database_principal_exists(name: &str) -> SqlError {
     )
 }
 
-/// 15138, 15421.
-fn check_owns_nothing(directory: &Directory, id: i32) -> Result<(), SqlError> {
+/// 15138, 15421, 15183, 15184, 15154.
+fn check_owns_nothing(
+    directory: &Directory,
+    id: i32,
+    catalog: &catalog::Catalog,
+) -> Result<(), SqlError> {
     if directory.schemas.values().any(|schema| schema.owner == id) {
         return Err(SqlError::new(
             15138,
@@ -354,6 +358,29 @@ fn check_owns_nothing(directory: &Directory, id: i32) -> Result<(), SqlError> {
             16,
             "The database principal owns a database role and cannot be dropped.",
         ));
+    }
+    let owned = directory.owners.iter().find(|(_, owner)| **owner == id).map(|(id, _)| *id);
+    if let Some(owned) = owned {
+        use catalog::ModuleKind::{AliasType, TableType, XmlSchemaCollection};
+        let kind = match catalog.object_by_id(owned) {
+            Some(catalog::ObjectRef::Procedure(module)) => Some(module.kind),
+            _ => None,
+        };
+        let (number, text) = match kind {
+            Some(AliasType | TableType) => (
+                15184,
+                "The database principal owns data types in the database and cannot be dropped.",
+            ),
+            Some(XmlSchemaCollection) => (
+                15154,
+                "The database principal owns an XML schema collection and cannot be dropped.",
+            ),
+            _ => (
+                15183,
+                "The database principal owns objects in the database and cannot be dropped.",
+            ),
+        };
+        return Err(SqlError::new(number, 16, text));
     }
     Ok(())
 }

@@ -293,7 +293,7 @@ macro_rules! type_view {
             system_type_id tinyint = $t.system;
             user_type_id int = $t.user;
             schema_id int = $t.schema_id;
-            principal_id int null = NULL;
+            principal_id int null = $t.owner;
             max_length smallint = $t.max_length;
             precision tinyint = $t.precision;
             scale tinyint = $t.scale;

@@ -122,7 +122,7 @@ macro_rules! object_view {
             $view = $full of $item as $o, rows $rows;
             name sysname = &$o.name;
             object_id int = $o.id;
-            principal_id int null = $crate::declare::NULL;
+            principal_id int null = $o.owner;
             schema_id int = $o.schema_id;
             parent_object_id int = $o.parent;
             type char(2) null = format!("{:<2}", $o.kind());

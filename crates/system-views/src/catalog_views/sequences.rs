@@ -83,7 +83,7 @@ crate::declare::view! {
     SEQUENCES = "sys.sequences" of Sequence as s, rows sequences;
     name sysname = &s.object.name;
     object_id int = s.object.id;
-    principal_id int null = crate::declare::NULL;
+    principal_id int null = s.object.owner;
     schema_id int = s.object.schema_id;
     parent_object_id int = s.object.parent;
     type char(2) null = "SO";

@@ -23,6 +23,7 @@ const SYS_COLLECTION: i32 = 1;
 pub struct Collection {
     id: i32,
     schema_id: i32,
+    owner: Option<i32>,
     name: String,
     created: u64,
 }
@@ -33,10 +34,17 @@ fn user_collections(context: &Context<'_>) -> Vec<Arc<ProcedureDef>> {
 }
 
 fn collections(context: &Context<'_>, _: &[Value]) -> Result<Vec<Collection>, SqlError> {
-    let own = Collection { id: SYS_COLLECTION, schema_id: 4, name: "sys".into(), created: 0 };
+    let own = Collection {
+        id: SYS_COLLECTION,
+        schema_id: 4,
+        owner: None,
+        name: "sys".into(),
+        created: 0,
+    };
     let users = user_collections(context).into_iter().map(|module| Collection {
         id: module.object_id,
         schema_id: context.schema_id(&module.schema),
+        owner: context.own_owner(module.object_id),
         name: module.name.to_string(),
         created: module.created_unix_ns,
     });
@@ -47,7 +55,7 @@ view! {
     COLLECTIONS = "sys.xml_schema_collections" of Collection as c, rows collections;
     xml_collection_id int = c.id;
     schema_id int = c.schema_id;
-    principal_id int null = NULL;
+    principal_id int null = c.owner;
     name sysname = &c.name;
     create_date datetime = moment(c.created);
     modify_date datetime = moment(c.created);

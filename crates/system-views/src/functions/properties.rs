@@ -109,7 +109,10 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
             })
         }
         "execisstartup" => (kind == "P").then_some(0),
-        "ownerid" => Some(1),
+        "ownerid" => {
+            let id = if object.parent > 0 { object.parent } else { object.id };
+            Some(i64::from(context.owner(id, object.schema_id)))
+        }
         "schemaid" => Some(object.schema_id as i64),
         "tablehasprimarykey" => of_table(&keyed),
         "tablehasclustindex" => of_table(&|t| t.has_clustered()),

@@ -27,7 +27,7 @@ pub fn type_property(context: &Context<'_>, args: Args<'_>) -> Value {
     let wide = matches!(found.system, 231 | 239);
     match property.trim().to_ascii_lowercase().as_str() {
         "allowsnull" => Value::Int(i32::from(found.nullable)),
-        "ownerid" if found.user_defined => Value::Int(1),
+        "ownerid" if found.user_defined => Value::Int(context.owner(found.user, found.schema_id)),
         "ownerid" => Value::Int(4),
         "precision" if found.precision > 0 => Value::Int(found.precision as i32),
         "precision" if text && wide => Value::Int(found.max_length as i32 / 2),

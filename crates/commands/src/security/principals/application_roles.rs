@@ -113,8 +113,9 @@ impl Commands<'_> {
     ) -> Result<(), SqlError> {
         let refused = || cannot("drop the application role", &name.value);
         let id = self.application_role_to_change(&name.value).ok_or_else(refused)?;
+        let database = self.state.database.clone();
         self.change_database(frame, |directory| {
-            check_owns_nothing(directory, id)?;
+            check_owns_nothing(directory, id, &database.catalog)?;
             directory.remove(id);
             Ok(())
         })

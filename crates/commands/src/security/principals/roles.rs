@@ -132,6 +132,7 @@ impl Commands<'_> {
         if role.fixed {
             return Err(fixed(what, &role.name));
         }
+        let database = self.state.database.clone();
         let drop = |directory: &mut Directory| {
             if directory.members.iter().any(|(of, _)| *of == role.id) {
                 return Err(SqlError::new(
@@ -140,7 +141,7 @@ impl Commands<'_> {
                     "The role has members. It must be empty before it can be dropped.",
                 ));
             }
-            check_owns_nothing(directory, role.id)?;
+            check_owns_nothing(directory, role.id, &database.catalog)?;
             directory.remove(role.id);
             Ok(())
         };

@@ -188,8 +188,9 @@ impl Commands<'_> {
             return Err(fixed("drop the user", &name.value));
         }
         self.check_runs_nothing(&name.value)?;
+        let database = self.state.database.clone();
         self.change_database(frame, |directory| {
-            check_owns_nothing(directory, id)?;
+            check_owns_nothing(directory, id, &database.catalog)?;
             directory.remove(id);
             Ok(())
         })
