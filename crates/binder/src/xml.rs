@@ -129,6 +129,7 @@ impl Binder<'_> {
                 let ty = value_type(name, line)?;
                 let query = XQuery::compile_for(source, &[], known.given()).map_err(fail)?;
                 query.check_singleton("value()").map_err(fail)?;
+                query.check_values().map_err(fail)?;
                 let externals = query.externals().to_vec();
                 (XmlMethod::Value(Arc::new(query)), externals, ty, false)
             }

@@ -5,11 +5,11 @@
 //! in, and for something unknown where it lets in what is not declared.
 
 use crate::facets::Variety;
-use crate::ids::{ANY_SIMPLE, ElementId, TypeId};
+use crate::ids::{ANY_SIMPLE, ANY_TYPE, ElementId, TypeId};
 use crate::model::{Content, Particle, Process, Schema, Term, Type, Wildcard};
 use crate::names::{QName, XSD, XSI};
 use crate::simple::atom_type;
-use xml::{AtomType, NodeType, Occurs, Reached, Typing, Wanted};
+use xml::{AtomType, Declared, NodeType, Occurs, Reached, Typing, Wanted};
 
 impl Typing for Schema {
     fn children(&self, of: NodeType, wanted: Wanted<'_>) -> Reached {
@@ -99,6 +99,21 @@ impl Typing for Schema {
             Variety::Union(_) => return None,
         };
         Some((value, self.builtin_name(simple)))
+    }
+
+    fn declared(&self, of: NodeType) -> Option<Declared<'_>> {
+        let NodeType::Element(id) = of else { return None };
+        let element = self.element(ElementId(id));
+        let is_simple = match self.ty(element.ty) {
+            Type::Simple(_) => true,
+            Type::Complex(complex) => matches!(complex.content, Content::Simple(_)),
+        };
+        Some(Declared {
+            element: (&element.name.uri, &element.name.local),
+            ty: self.name_of(element.ty).map(|n| (&*n.uri, &*n.local)),
+            is_simple,
+            is_any: element.ty == ANY_TYPE,
+        })
     }
 }
 

@@ -24,8 +24,8 @@ pub use edit::{Added, Edits};
 pub use error::{QueryError, XmlError};
 pub use parse::{Encoding, Options, is_name_char, is_name_start, parse};
 pub use query::{
-    Atom, AtomType, Change, External, Given, Item, Namespaces, NodeType, Occurs, Query, Reached,
-    Typing, Wanted,
+    Atom, AtomType, Change, Declared, External, Given, Item, Namespaces, NodeType, Occurs, Query,
+    Reached, Typing, Wanted,
 };
 
 /// Levels of elements, and of expressions.

@@ -4,6 +4,7 @@ mod atom;
 mod change;
 mod check;
 mod construct;
+mod declared;
 mod eval;
 mod functions;
 mod parser;
@@ -13,7 +14,7 @@ mod typing;
 pub use atom::{Atom, AtomType};
 pub use change::Change;
 pub use tree::External;
-pub use typing::{Given, NodeType, Occurs, Reached, Typing, Wanted};
+pub use typing::{Declared, Given, NodeType, Occurs, Reached, Typing, Wanted};
 
 use crate::document::{Builder, Document, NodeRef};
 use crate::error::{QueryError, XmlError};
@@ -34,6 +35,8 @@ pub struct Query {
     /// What it yields, and what 2389 calls its values.
     yields: Reached,
     shown: String,
+    /// 9314 for who takes their values.
+    complex: Option<QueryError>,
 }
 
 /// An item of a result.
@@ -64,10 +67,11 @@ impl Query {
         given: Given<'_>,
     ) -> Result<Query, QueryError> {
         let parsed = parser::query(source, namespaces)?;
-        let mut checker = check::Checker::new(given);
+        let mut checker = check::Checker::new(given, parsed.namespaces);
         checker.check(&parsed.expr)?;
         let yields = checker.yields(&parsed.expr);
         let shown = checker.atom_type(&parsed.expr, &yields);
+        let complex = checker.atomized(&parsed.expr, given.context).err();
         Ok(Query {
             source: source.to_owned(),
             expr: parsed.expr,
@@ -75,6 +79,7 @@ impl Query {
             slots: parsed.slots,
             yields,
             shown,
+            complex,
         })
     }
 
@@ -94,6 +99,11 @@ impl Query {
             true => Ok(()),
             false => Err(QueryError::singleton(who, &self.shown)),
         }
+    }
+
+    /// 9314 where it yields elements that have no value by their schema.
+    pub fn check_values(&self) -> Result<(), QueryError> {
+        self.complex.clone().map_or(Ok(()), Err)
     }
 
     /// What the nodes that it yields may be.

@@ -5,7 +5,7 @@
 use super::check::{self, Checker};
 use super::construct::content;
 use super::eval::run;
-use super::parser::{Dml, Place, dml};
+use super::parser::{Dml, ParsedDml, Place, dml};
 use super::tree::{Expr, External};
 use super::typing::Given;
 use super::{Item, Namespaces};
@@ -48,8 +48,8 @@ impl Change {
         namespaces: &Namespaces,
         given: Given<'_>,
     ) -> Result<Change, QueryError> {
-        let mut checker = Checker::new(given);
-        let (made, externals, slots) = dml(source, namespaces)?;
+        let ParsedDml { made, externals, slots, namespaces } = dml(source, namespaces)?;
+        let mut checker = Checker::new(given, namespaces);
         let kind = match made {
             Dml::Insert { what, place, target } => {
                 checker.check(&what)?;

@@ -13,7 +13,7 @@ type Result<T> = std::result::Result<T, QueryError>;
 
 /// At most one item, whatever the document is, of untyped xml?
 pub(super) fn is_single(e: &Expr) -> bool {
-    let checker = Checker::new(Given::UNTYPED);
+    let checker = Checker::new(Given::UNTYPED, Vec::new());
     checker.reached(e, Given::UNTYPED.context).most <= Occurs::Once
 }
 
@@ -64,7 +64,7 @@ fn not_constructed(who: &str, e: &Expr) -> Result<()> {
 }
 
 /// Values, and no nodes?
-fn is_values(e: &Expr) -> bool {
+pub(super) fn is_values(e: &Expr) -> bool {
     match e {
         Expr::Atom(_)
         | Expr::Call(..)
@@ -85,14 +85,16 @@ fn is_values(e: &Expr) -> bool {
 
 /// A walk over a query that knows what it is asked of.
 pub(super) struct Checker<'g> {
-    given: Given<'g>,
+    pub(super) given: Given<'g>,
+    /// Prefixes and what they mean, for messages.
+    pub(super) namespaces: Vec<(String, String)>,
     /// Of the variables that have been met, by their slots.
     variables: HashMap<usize, Reached>,
 }
 
 impl<'g> Checker<'g> {
-    pub fn new(given: Given<'g>) -> Checker<'g> {
-        Checker { given, variables: HashMap::new() }
+    pub fn new(given: Given<'g>, namespaces: Vec<(String, String)>) -> Checker<'g> {
+        Checker { given, namespaces, variables: HashMap::new() }
     }
 
     /// 2389 for what takes one item and gets more; 2371 for position() and last() outside of predicates.
@@ -193,7 +195,7 @@ impl<'g> Checker<'g> {
         }
     }
 
-    fn reached(&self, e: &Expr, context: &[NodeType]) -> Reached {
+    pub(super) fn reached(&self, e: &Expr, context: &[NodeType]) -> Reached {
         match e {
             Expr::Sequence(list) => match list.as_slice() {
                 [one] => self.reached(one, context),
@@ -253,8 +255,16 @@ impl<'g> Checker<'g> {
 
     fn steps(&mut self, start: &Expr, list: &[Step], context: &[NodeType]) -> Result<()> {
         let mut from = self.reached(start, context);
+        // One item, whose type stands for itself.
+        let mut often = match start {
+            Expr::Context | Expr::Var(_) if from.most <= Occurs::Once => "",
+            _ => from.most.sign(),
+        };
         for s in list {
-            from = step(self.given.typing, &from, s);
+            let to = step(self.given.typing, &from, s);
+            self.check_step(&from, often, s, &to)?;
+            often = to.most.sign();
+            from = to;
             for predicate in &s.predicates {
                 self.walk(predicate, true, &from.nodes)?;
             }
@@ -309,6 +319,11 @@ impl<'g> Checker<'g> {
                     let name = format!("{}()", func.name());
                     args.iter().try_for_each(|a| not_constructed(&name, a))?;
                 }
+                if !matches!(func, Func::Text | Func::Not | Func::Count | Func::Empty)
+                    && !matches!(func, Func::LocalName | Func::NamespaceUri)
+                {
+                    args.iter().try_for_each(|a| self.atomized(a, context))?;
+                }
                 if func.takes_singletons() {
                     let name = format!("{}()", func.name());
                     args.iter().try_for_each(|a| self.single(&name, a, context))?;
@@ -324,6 +339,8 @@ impl<'g> Checker<'g> {
                 self.walk(right, predicate, context)?;
                 not_constructed("data()", left)?;
                 not_constructed("data()", right)?;
+                self.atomized(left, context)?;
+                self.atomized(right, context)?;
                 if !general {
                     let name = super::parser::value_operator(*op);
                     self.single(name, left, context)?;
@@ -342,12 +359,15 @@ impl<'g> Checker<'g> {
                 self.walk(right, predicate, context)?;
                 not_constructed("data()", left)?;
                 not_constructed("data()", right)?;
+                self.atomized(left, context)?;
+                self.atomized(right, context)?;
                 let name = super::parser::arith_operator(*op);
                 self.single(name, left, context)?;
                 self.single(name, right, context)
             }
             Expr::Negate(a) => {
                 self.walk(a, predicate, context)?;
+                self.atomized(a, context)?;
                 self.single("-", a, context)
             }
             Expr::If(parts) => {
@@ -369,6 +389,7 @@ impl<'g> Checker<'g> {
                 }
                 for (key, _) in &f.order {
                     self.walk(key, predicate, context)?;
+                    self.atomized(key, context)?;
                     self.single("order by", key, context)?;
                 }
                 self.walk(&f.result, predicate, context)
@@ -394,6 +415,7 @@ impl<'g> Checker<'g> {
             Expr::Text(value) => self.walk(value, predicate, context),
             Expr::Cast(of, _) => {
                 self.walk(of, predicate, context)?;
+                self.atomized(of, context)?;
                 self.single("cast as", of, context)
             }
             Expr::InstanceOf(of, _) => self.walk(of, predicate, context),

@@ -31,6 +31,17 @@ pub(super) struct Parsed {
     pub expr: Expr,
     pub externals: Vec<External>,
     pub slots: usize,
+    /// Prefixes and what they mean.
+    pub namespaces: Vec<(String, String)>,
+}
+
+/// A statement of XML DML.
+pub(super) struct ParsedDml {
+    pub made: Dml,
+    pub externals: Vec<External>,
+    pub slots: usize,
+    /// Prefixes and what they mean.
+    pub namespaces: Vec<(String, String)>,
 }
 
 /// What a query of XML DML says, its expressions apart.
@@ -55,16 +66,18 @@ pub(super) fn query(source: &str, namespaces: &Namespaces) -> Result<Parsed> {
     parser.prolog()?;
     let expr = parser.expr()?;
     parser.finished()?;
-    Ok(Parsed { expr, externals: parser.externals, slots: parser.slots })
+    let Parser { externals, slots, namespaces, .. } = parser;
+    Ok(Parsed { expr, externals, slots, namespaces })
 }
 
-/// A statement of XML DML, with what it takes from outside and its slots.
-pub(super) fn dml(source: &str, namespaces: &Namespaces) -> Result<(Dml, Vec<External>, usize)> {
+/// A statement of XML DML.
+pub(super) fn dml(source: &str, namespaces: &Namespaces) -> Result<ParsedDml> {
     let mut parser = Parser::new(source, namespaces);
     parser.prolog()?;
     let made = parser.dml()?;
     parser.finished()?;
-    Ok((made, parser.externals, parser.slots))
+    let Parser { externals, slots, namespaces, .. } = parser;
+    Ok(ParsedDml { made, externals, slots, namespaces })
 }
 
 /// `eq` and its like.

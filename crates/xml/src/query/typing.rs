@@ -48,6 +48,14 @@ impl Occurs {
             _ => Occurs::Often,
         }
     }
+
+    /// What stands behind a type for it.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Occurs::Often => " *",
+            _ => " ?",
+        }
+    }
 }
 
 /// A name that is looked for; `None` is any.
@@ -108,6 +116,21 @@ pub trait Typing: fmt::Debug {
     /// What the value of an element of simple content or of an attribute is, and the name of XML Schema's type for it; none
     /// of other nodes, and none of a union.
     fn value(&self, of: NodeType) -> Option<(AtomType, String)>;
+    /// How an element is declared; none of other nodes.
+    fn declared(&self, of: NodeType) -> Option<Declared<'_>>;
+}
+
+/// What messages say of an element's declaration.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared<'s> {
+    /// Namespace and name of the element.
+    pub element: (&'s str, &'s str),
+    /// Namespace and name of its type, where that has one.
+    pub ty: Option<(&'s str, &'s str)>,
+    /// Has it a value: is its content simple?
+    pub is_simple: bool,
+    /// Is its type xs:anyType?
+    pub is_any: bool,
 }
 
 /// What a query is asked of.
