@@ -93,6 +93,15 @@ impl Binder<'_> {
         self.settle(&name.name, None, &mut parts)?;
         self.period(&create.definition, None, &parts)?;
         self.check_hidden(&name.name, &parts)?;
+        if parts.columns.iter().all(|c| c.marks.column_set || c.computed.is_some())
+            && parts.columns.iter().any(|c| c.marks.column_set)
+        {
+            let text = format!(
+                "Cannot create table '{}' with only a column set column and without any non-computed columns in the table.",
+                name.name
+            );
+            return Err(self.error(1738, text));
+        }
         let versioning = match self.versioning(&create.options)? {
             Some(Versioning::On(spec)) => Some(spec),
             _ => None,
@@ -403,6 +412,7 @@ impl Binder<'_> {
                 hidden: column.hidden,
                 rowguidcol: column.rowguidcol,
                 sparse: column.sparse,
+                column_set: column.column_set,
                 not_for_replication: column.not_for_replication,
             };
             let of_user = alias.is_some() || column.ty.as_ref().is_some_and(is_long_type);
@@ -416,6 +426,19 @@ impl Binder<'_> {
                     column.name.value
                 );
                 return Err(BindError::new(1731, 16, line, text));
+            }
+            if marks.column_set {
+                if ty != SqlType::Xml || never_null || default.is_some() || marks.sparse {
+                    let text = format!(
+                        "Cannot create the sparse column set '{}' in the table '{table}' because a sparse column set must be \
+                         a nullable xml column. Modify the column definition to allow null values.",
+                        column.name.value
+                    );
+                    return Err(BindError::new(1733, 16, line, text));
+                }
+                if parts.columns.iter().any(|c| c.marks.column_set) {
+                    return Err(self.second_set(&column.name.value, table, line));
+                }
             }
             if marks.rowguidcol {
                 if ty != SqlType::UniqueIdentifier {
@@ -504,6 +527,7 @@ impl Binder<'_> {
             let bound = bound?;
             let mut read = Vec::new();
             bound.columns(&mut read);
+            self.check_no_set(table, known, parts, &read)?;
             let is_computed = |id: usize| match id.checked_sub(before) {
                 Some(i) => parts.columns[i].computed.is_some(),
                 None => known.is_some_and(|t| t.columns[id].computed.is_some()),

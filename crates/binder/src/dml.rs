@@ -312,8 +312,10 @@ impl Binder<'_> {
         columns: &[ast::Ident],
     ) -> Result<Vec<Option<usize>>> {
         if columns.is_empty() {
+            let has_set = crate::column_set::place(table).is_some();
             return Ok((0..table.columns.len())
                 .filter(|i| table.columns[*i].is_given())
+                .filter(|i| !(has_set && table.columns[*i].marks.sparse))
                 .map(Some)
                 .collect());
         }
@@ -407,7 +409,17 @@ impl Binder<'_> {
         mut values: Vec<Option<Expr>>,
     ) -> Result<Vec<Expr>> {
         let mut row = Vec::with_capacity(table.columns.len());
+        let set = self.given_set(table, given, &mut values)?;
         for (ordinal, column) in table.columns.iter().enumerate() {
+            if column.marks.column_set {
+                row.push(Expr::constant(Value::Null, column.ty));
+                continue;
+            }
+            if let Some(set) = set.as_ref().filter(|_| column.marks.sparse) {
+                let part = self.part_of_set(set, table, column);
+                row.push(self.store(part, column.ty, column.collation, ordinal)?);
+                continue;
+            }
             if column.is_made() {
                 // Whoever writes the row fills it in.
                 if let Some(Some(_)) = given[ordinal].map(|position| values[position].take()) {
@@ -681,6 +693,10 @@ impl Binder<'_> {
             };
             let mut value = match &item.value {
                 ast::InsertValue::Expr(e) => match (ordinal, e.change_of_itself()) {
+                    (Some(ordinal), Some(_)) if table.columns[ordinal].marks.column_set => {
+                        let text = "The XQuery modify method is not allowed on sparse column sets.";
+                        return Err(self.error(9522, text));
+                    }
                     // The target's, whatever else of that name there is.
                     (Some(ordinal), Some((name, args))) => {
                         let column = &table.columns[ordinal];
@@ -717,6 +733,17 @@ impl Binder<'_> {
                 };
                 value = self.arith(op, current, value)?;
             }
+            if let Some(ordinal) = ordinal
+                && table.columns[ordinal].marks.column_set
+            {
+                if var.is_some() || item.op.operator().is_some() {
+                    let what = "SET of a column set together with a variable or an operator";
+                    return Err(BindError::unsupported(what, line));
+                }
+                let set = self.set_as_xml(value)?;
+                self.update_by_set(&set, table, &mut out)?;
+                continue;
+            }
             out.push(match (var, ordinal) {
                 (None, Some(ordinal)) => {
                     let column = &table.columns[ordinal];
@@ -738,6 +765,7 @@ impl Binder<'_> {
                 (None, None) => return Err(self.error(102, "Incorrect syntax near '='.")),
             });
         }
+        self.check_set_alone(table, &seen)?;
         crate::sequence::one_number(out.iter_mut().map(|set| match set {
             UpdateSet::Column { value, .. }
             | UpdateSet::Var { value, .. }

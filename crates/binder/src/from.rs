@@ -403,7 +403,9 @@ impl Binder<'_> {
         let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
         self.note_columns(&table, &columns);
         self.note_base(&table, &columns);
-        let hidden = table.columns.iter().zip(&columns).filter(|(c, _)| c.marks.hidden);
+        let has_set = crate::column_set::place(&table).is_some();
+        let is_hidden = |c: &catalog::ColumnDef| c.marks.hidden || has_set && c.marks.sparse;
+        let hidden = table.columns.iter().zip(&columns).filter(|(c, _)| is_hidden(c));
         self.hidden.extend(hidden.map(|(_, id)| *id));
         self.note_volatile(&table, &columns)?;
         let scope = ScopeTable {

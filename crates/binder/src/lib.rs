@@ -22,6 +22,7 @@ mod calls;
 mod chain;
 mod coerce;
 mod collate;
+mod column_set;
 mod context;
 mod cursor;
 mod define;

@@ -141,7 +141,7 @@ impl Binder<'_> {
         if !matches!(found.ty, SqlType::Clr(_)) {
             return Ok(None);
         }
-        let value = Expr::col(found.id, found.ty, found.nullable);
+        let value = self.column_value(&found);
         self.property_of(value, &c.name.value, line).map(Some)
     }
 
@@ -220,7 +220,7 @@ impl Binder<'_> {
         let qualifier = parts.into_iter().flatten().cloned().collect();
         let column = ast::ColumnRef { qualifier, name: column.clone() };
         let Ok(found) = self.column(&column, line) else { return Ok(None) };
-        let value = Expr::col(found.id, found.ty, found.nullable);
+        let value = self.column_value(&found);
         Ok(Some(Receiver { value, place: self.place_of_column(&column) }))
     }
 

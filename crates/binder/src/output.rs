@@ -21,11 +21,12 @@ impl Binder<'_> {
         with_inserted: bool,
         with_deleted: bool,
     ) -> Result<Output> {
+        let has_set = crate::column_set::place(table).is_some();
         let mut pseudo = |name: &str| {
             let mut columns = Vec::with_capacity(table.columns.len());
             for c in &table.columns {
                 let id = self.new_col();
-                if c.marks.hidden {
+                if c.marks.hidden || has_set && c.marks.sparse {
                     self.hidden.insert(id);
                 }
                 columns.push(ScopeColumn {

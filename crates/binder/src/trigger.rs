@@ -221,6 +221,11 @@ pub(crate) fn rows_def(slot: u16, name: &str, table: &TableDef) -> Result<TableD
         // What no row keeps is computed from these rows too.
         computed: c.computed.as_ref().filter(|k| k.volatile).map(|k| (k.text.clone(), false)),
         volatile: c.is_volatile(),
+        marks: catalog::Marks {
+            sparse: c.marks.sparse,
+            column_set: c.marks.column_set,
+            ..catalog::Marks::default()
+        },
         ..catalog::ColumnSpec::new(&c.name, c.ty)
     };
     let spec = catalog::TableSpec {

@@ -234,7 +234,9 @@ impl Binder<'_> {
             for column in mapped {
                 let ordinal = column.ordinal.ok_or_else(|| self.derived_column(shown))?;
                 // As for a table: what the engine makes is not given.
-                if table.columns[ordinal].is_given() {
+                let column = &table.columns[ordinal];
+                let in_set = column.marks.sparse && crate::column_set::place(table).is_some();
+                if column.is_given() && !in_set {
                     ordinals.push(Some(ordinal));
                 }
             }

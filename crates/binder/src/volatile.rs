@@ -15,6 +15,11 @@ impl Binder<'_> {
     /// A table is read, its columns under these ids.
     pub(crate) fn note_volatile(&mut self, table: &TableDef, ids: &[ColId]) -> Result<()> {
         for (ordinal, column) in table.columns.iter().enumerate() {
+            if column.marks.column_set {
+                let value = self.column_set_value(table, ids);
+                self.volatile.insert(ids[ordinal], value);
+                continue;
+            }
             let Some(computed) = column.computed.as_ref().filter(|c| c.volatile) else { continue };
             let parsed = syntax::parse_expression(&computed.text, &syntax::LexOptions::default());
             let parsed = parsed.map_err(|errors| {

@@ -94,7 +94,7 @@ impl Binder<'_> {
         match &e.kind {
             ast::ExprKind::Column(c) => {
                 let found = self.column(c, e.span.line.max(1))?;
-                Ok(Expr::col(found.id, found.ty, found.nullable))
+                Ok(self.column_value(&found))
             }
             _ => self.expr(e),
         }

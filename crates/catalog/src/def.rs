@@ -306,6 +306,8 @@ pub struct Marks {
     pub rowguidcol: bool,
     /// Stored like any other: NULLs take no room anyway.
     pub sparse: bool,
+    /// COLUMN_SET FOR ALL_SPARSE_COLUMNS: NULL in every row, the sparse columns as XML for who reads it.
+    pub column_set: bool,
     /// Of an identity; kept, for there is no replication.
     pub not_for_replication: bool,
 }

@@ -11,6 +11,7 @@
 mod bits;
 mod calendar;
 mod clr;
+mod column_set;
 mod digest;
 mod json;
 mod number;
@@ -88,6 +89,8 @@ pub fn call(
             (Value::Variant(held), Some(name)) => held.property(name),
             _ => Value::Null,
         }),
+        ColumnSet => column_set::made(v, args),
+        PartOfSet => column_set::part(v, ty),
         Collate(rule) => Ok(match &v[0] {
             Value::Str(text) => Value::Str(text.clone().with_rule(rule)),
             other => other.clone(),

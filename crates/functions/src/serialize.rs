@@ -100,7 +100,7 @@ impl<'s> Writer<'s> {
 }
 
 /// A value as both forms write it, without quotes and escapes; NULL is `None`.
-fn plain(value: &Value, ty: SqlType) -> Result<Option<String>, FunctionError> {
+pub(super) fn plain(value: &Value, ty: SqlType) -> Result<Option<String>, FunctionError> {
     Ok(match value {
         Value::Null => None,
         Value::Variant(held) => plain(held.value(), held.ty())?,

@@ -55,6 +55,12 @@ pub fn spec(
             ),
         ));
     }
+    if definition.marks.column_set {
+        let text = format!(
+            "The sparse column set '{column}' in the table '{table_name}' cannot be indexed by an XML index."
+        );
+        return Err(fail(6345, text));
+    }
     if definition.computed.is_some() {
         return Err(fail(
             6342,

@@ -183,6 +183,7 @@ pub struct Typed {
     /// 1 in, 2 in and out, 3 a result set's table, 5 the return value.
     direction: i16,
     sparse: bool,
+    column_set: bool,
     computed: bool,
     remarks: Option<&'static str>,
     /// Schema of a parameter's table type.
@@ -213,6 +214,7 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Typed>, SqlError
             all.push(Typed {
                 object_id: object.id,
                 sparse: column.marks.sparse,
+                column_set: column.marks.column_set,
                 computed: column.computed.is_some(),
                 remarks: None,
                 type_schema: None,
@@ -271,6 +273,7 @@ macro_rules! typed_view {
             IS_RECENT bit = $c.odbc.recent;
             OBJECT_ID int = $c.object_id;
             SS_IS_SPARSE smallint = i16::from($c.sparse);
+            SS_IS_COLUMN_SET smallint = i16::from($c.column_set);
             SS_IS_COMPUTED smallint = i16::from($c.computed);
             SS_TYPE_CATALOG_NAME sysname null = $c.type_schema.as_ref().map(|_| &$c.database);
             SS_TYPE_SCHEMA_NAME sysname null = $c.type_schema.as_ref();
@@ -357,6 +360,7 @@ fn parameters(context: &Context<'_>, _: &[Value]) -> Result<Vec<Typed>, SqlError
             wire: wire_type(ty, nullable),
             direction,
             sparse: false,
+            column_set: false,
             computed: false,
             remarks: None,
             type_schema: None,

@@ -70,6 +70,7 @@ impl Binder<'_> {
                     absent.push(value);
                 }
                 let period = self.period(definition, Some(&table), &parts)?;
+                self.check_new_set(&table, &parts.columns)?;
                 self.check_hidden(&table.name, &parts).or_else(|e| match e.number {
                     // There are others.
                     11904 => Ok(()),

@@ -26,6 +26,7 @@ impl Binder<'_> {
         let before = known.map_or(0, |t| t.columns.len());
         let mut read = Vec::new();
         condition.columns(&mut read);
+        self.check_no_set(table, known, parts, &read)?;
         let volatile = read.iter().find_map(|id| {
             let at = id.0 as usize;
             match at.checked_sub(before) {
@@ -41,6 +42,33 @@ impl Binder<'_> {
                  persisted."
             ),
         ))
+    }
+
+    /// 1736: a CHECK constraint or a computed column over a column set.
+    pub(super) fn check_no_set(
+        &self,
+        table: &str,
+        known: Option<&TableDef>,
+        parts: &Parts,
+        read: &[ColId],
+    ) -> Result<()> {
+        let before = known.map_or(0, |t| t.columns.len());
+        let set = read.iter().find_map(|id| {
+            let at = id.0 as usize;
+            match at.checked_sub(before) {
+                Some(i) => parts.columns.get(i).filter(|c| c.marks.column_set).map(|c| &c.name),
+                None => {
+                    known.map(|t| &t.columns[at]).filter(|c| c.marks.column_set).map(|c| &c.name)
+                }
+            }
+        });
+        let Some(column) = set else { return Ok(()) };
+        let text = format!(
+            "The column '{column}' in the table '{table}' cannot be referenced in a CHECK constraint or computed column \
+             definition because the column is a sparse column set. A sparse column set cannot be referenced in a a CHECK \
+             constraint or computed column definition."
+        );
+        Err(self.error(1736, text))
     }
 
     /// 8141: a CHECK constraint of a column is over that column alone.

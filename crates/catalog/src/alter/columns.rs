@@ -38,8 +38,12 @@ impl Catalog {
             );
             return Err(CatalogError::refused(2749, text));
         }
-        if column.computed.is_some() || column.rowversion {
-            let what = if column.rowversion { "timestamp" } else { "COMPUTED" };
+        if column.computed.is_some() || column.rowversion || column.marks.column_set {
+            let what = match (column.rowversion, column.marks.column_set) {
+                (true, _) => "timestamp",
+                (_, true) => "COLUMN_SET",
+                _ => "COMPUTED",
+            };
             let text = format!("Cannot alter column '{}' because it is '{what}'.", column.name);
             return Err(CatalogError::refused(4928, text));
         }

@@ -68,6 +68,7 @@ impl FuncId {
             DateName(_) => OF_STATEMENT,
             // SET DATEFORMAT and LANGUAGE, of the session.
             IsDate | Format | Parse | TryParse => OF_SESSION,
+            ColumnSet | PartOfSet => PURE,
             Convert { .. } => OF_STATEMENT,
             // The rules of time zones change; SQL Server holds it for nondeterministic.
             AtTimeZone => OF_STATEMENT,

@@ -249,6 +249,8 @@ pub struct ColumnDefinition {
     pub rowguidcol: bool,
     /// SPARSE.
     pub sparse: bool,
+    /// COLUMN_SET FOR ALL_SPARSE_COLUMNS.
+    pub column_set: bool,
     /// HIDDEN.
     pub hidden: bool,
     /// NOT FOR REPLICATION, of an IDENTITY.

@@ -339,6 +339,7 @@ impl Parser<'_> {
             collation: None,
             rowguidcol: false,
             sparse: false,
+            column_set: false,
             hidden: false,
             not_for_replication: false,
             generated: None,
@@ -370,6 +371,17 @@ impl Parser<'_> {
         let TokenKind::Key(kw) = self.kind() else {
             if self.eat_word("SPARSE") {
                 column.sparse = true;
+                return Ok(true);
+            }
+            if self.at_word("COLUMN_SET") && column.computed.is_none() {
+                // Only of type xml.
+                if !column.ty.as_ref().is_some_and(|ty| ty.name.eq_ignore_ascii_case("xml")) {
+                    return Err(self.unexpected());
+                }
+                self.at += 1;
+                self.expect_kw(Kw::For)?;
+                self.expect_word("ALL_SPARSE_COLUMNS")?;
+                column.column_set = true;
                 return Ok(true);
             }
             if self.at_word("MASKED") && column.computed.is_none() {

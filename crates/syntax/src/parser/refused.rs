@@ -330,15 +330,6 @@ impl Parser<'_> {
             self.at += 1;
             self.expect_kw(Kw::With)?;
             self.skip_parens()?;
-        } else if self.at_word("COLUMN_SET") {
-            // Only of type xml.
-            if !self.token_value(self.tokens[self.at - 1]).eq_ignore_ascii_case("xml") {
-                return Err(self.unexpected());
-            }
-            self.at += 1;
-            self.expect_kw(Kw::For)?;
-            self.expect_word("ALL_SPARSE_COLUMNS")?;
-            self.note_unsupported("COLUMN_SET FOR ALL_SPARSE_COLUMNS");
         } else {
             return Ok(false);
         }

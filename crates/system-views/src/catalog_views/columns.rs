@@ -222,7 +222,7 @@ macro_rules! column_view {
             default_object_id int = $c.default_id;
             rule_object_id int = $c.rule_id;
             is_sparse bit null = $c.marks.sparse;
-            is_column_set bit null = false;
+            is_column_set bit null = $c.marks.column_set;
             generated_always_type tinyint null = $c.generated_always().0;
             generated_always_type_desc nvarchar(60) null = $c.generated_always().1;
             encryption_type int null = NULL;

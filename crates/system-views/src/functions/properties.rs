@@ -312,6 +312,7 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
             "isidnotforrepl" => i32::from(column.marks.not_for_replication),
             "isrowguidcol" => i32::from(column.marks.rowguidcol),
             "issparse" => i32::from(column.marks.sparse),
+            "iscolumnset" => i32::from(column.marks.column_set),
             "ishidden" => i32::from(column.marks.hidden),
             "isfulltextindexed" => {
                 let index = context.database.catalog.fulltext_of(context.scope(), object.id);
@@ -321,7 +322,6 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
             "ismasked" => i32::from(column.mask.is_some()),
             "generatedalwaystype" => i32::from(column.generated_always().0),
             "iscursortype"
-            | "iscolumnset"
             | "isxmlindexable"
             | "systemdataaccess"
             | "userdataaccess"

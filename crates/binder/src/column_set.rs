@@ -1,0 +1,125 @@
+//! COLUMN_SET FOR ALL_SPARSE_COLUMNS: all sparse columns of a table as one column of type xml.
+//!
+//! No row keeps it. Whoever reads it gets the sparse columns that are not NULL, an element each; whoever gives it a value
+//! gives the sparse columns theirs, NULL to those that the value does not name. `*` shows it in place of the sparse columns.
+//!
+//! Source: SQL documentation, "Use Column Sets"; numbers and texts are those of sys.messages.
+
+use crate::context::Binder;
+use crate::functions::{call, nullable};
+use catalog::{ColumnDef, ColumnSpec, TableDef};
+use ir::*;
+use semantics::{BindError, Result};
+use types::{Len, SqlType, Value};
+
+/// Which column of a table is its column set.
+pub(crate) fn place(table: &TableDef) -> Option<usize> {
+    table.columns.iter().position(|column| column.marks.column_set)
+}
+
+impl Binder<'_> {
+    /// What a column set is worth in a row with these columns.
+    pub(crate) fn column_set_value(&self, table: &TableDef, ids: &[ColId]) -> Expr {
+        let mut args = Vec::new();
+        for (column, id) in table.columns.iter().zip(ids).filter(|(c, _)| c.marks.sparse) {
+            args.push(name_of(&semantics::xml_names::xml_name(&column.name, &[])));
+            args.push(Expr::col(*id, column.ty, true));
+        }
+        nullable(call(FuncId::ColumnSet, args, SqlType::Xml))
+    }
+
+    /// The value that an INSERT gives the column set, if it gives one; 360.
+    pub(crate) fn given_set(
+        &self,
+        table: &TableDef,
+        given: &[Option<usize>],
+        values: &mut [Option<Expr>],
+    ) -> Result<Option<Expr>> {
+        let Some(set) = place(table) else { return Ok(None) };
+        let Some(position) = given[set] else { return Ok(None) };
+        let named: Vec<usize> = (0..given.len()).filter(|i| given[*i].is_some()).collect();
+        self.check_set_alone(table, &named)?;
+        match values[position].take() {
+            Some(value) => Ok(Some(self.set_as_xml(value)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// 360 for a column set and a sparse column of it among the columns that are given values.
+    pub(crate) fn check_set_alone(&self, table: &TableDef, named: &[usize]) -> Result<()> {
+        let has = |f: fn(&ColumnDef) -> bool| named.iter().any(|i| f(&table.columns[*i]));
+        match has(|c| c.marks.column_set) && has(|c| c.marks.sparse) {
+            false => Ok(()),
+            true => Err(self.error(
+                360,
+                "The target column list of an INSERT, UPDATE, or MERGE statement cannot contain both a sparse column and \
+                 the column set that contains the sparse column. Rewrite the statement to include either the sparse column \
+                 or the column set, but not both.",
+            )),
+        }
+    }
+
+    /// A value for a column set.
+    pub(crate) fn set_as_xml(&self, value: Expr) -> Result<Expr> {
+        self.coerce(value, SqlType::Xml, CastMode::Implicit)
+    }
+
+    /// What a value for the column set says of one of its columns.
+    pub(crate) fn part_of_set(&self, set: &Expr, table: &TableDef, column: &ColumnDef) -> Expr {
+        let own = place(table).map_or("", |at| &table.columns[at].name);
+        let mut args = vec![set.clone(), name_of(&column.name), name_of(own)];
+        let sparse = table.columns.iter().filter(|c| c.marks.sparse);
+        args.extend(sparse.map(|c| name_of(&c.name)));
+        // Behind them those that do not belong to it.
+        args.push(Expr::constant(Value::Null, SqlType::NVarChar(Len::N(128))));
+        let others = table.columns.iter().filter(|c| !c.marks.sparse);
+        args.extend(others.map(|c| name_of(&c.name)));
+        nullable(call(FuncId::PartOfSet, args, column.ty))
+    }
+
+    /// SET of the column set: of each of its columns.
+    pub(crate) fn update_by_set(
+        &self,
+        set: &Expr,
+        table: &TableDef,
+        out: &mut Vec<UpdateSet>,
+    ) -> Result<()> {
+        for (ordinal, column) in table.columns.iter().enumerate().filter(|(_, c)| c.marks.sparse) {
+            let part = self.part_of_set(set, table, column);
+            let value = self.store(part, column.ty, column.collation, ordinal)?;
+            out.push(UpdateSet::Column { ordinal, value });
+        }
+        Ok(())
+    }
+
+    /// 1732, 1734: a column set that is added to a table.
+    pub(crate) fn check_new_set(&self, table: &TableDef, added: &[ColumnSpec]) -> Result<()> {
+        let Some(set) = added.iter().find(|column| column.marks.column_set) else { return Ok(()) };
+        if place(table).is_some() {
+            return Err(self.second_set(&set.name, &table.name, self.line));
+        }
+        if table.columns.iter().any(|column| column.marks.sparse) {
+            let text = format!(
+                "Cannot create the sparse column set '{}' in the table '{}' because the table already contains one or more \
+                 sparse columns. A sparse column set cannot be added to a table if the table contains a sparse column.",
+                set.name, table.name
+            );
+            return Err(self.error(1734, text));
+        }
+        Ok(())
+    }
+
+    /// 1732.
+    pub(crate) fn second_set(&self, name: &str, table: &str, line: u32) -> BindError {
+        let text = format!(
+            "Cannot create the sparse column set '{name}' in the table '{table}' because a table cannot have more than one \
+             sparse column set. Modify the statement so that only one column is specified as COLUMN_SET FOR \
+             ALL_SPARSE_COLUMNS."
+        );
+        BindError::new(1732, 16, line, text)
+    }
+}
+
+fn name_of(name: &str) -> Expr {
+    Expr::constant(Value::str(name), SqlType::NVarChar(Len::N(128)))
+}
