@@ -22,6 +22,7 @@ impl Binder<'_> {
             sources.list.push(Source {
                 object_id: table.object_id,
                 columns: names.zip(columns.iter().copied()).collect(),
+                is_all: false,
             });
         }
         if let Some(first) = columns.first() {

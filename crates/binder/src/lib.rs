@@ -62,6 +62,7 @@ mod target;
 mod tracking;
 mod trigger;
 mod updatable;
+mod uses;
 mod versions;
 mod view;
 mod view_change;
@@ -76,6 +77,7 @@ pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use semantics::BindError;
 pub use semantics::names::{AliasType, LostSynonym, Names};
 pub use trigger::fires_of;
+pub use uses::Used;
 pub use view_change::view_change;
 
 use std::sync::Arc;
@@ -131,6 +133,36 @@ pub fn bind_procedure(
     binder.program(params, body)
 }
 
+/// What the statements of a procedure, a function or a trigger read and change, each object once; nothing of a module of
+/// another kind.
+pub fn uses_of(module: &catalog::ProcedureDef, names: &dyn Names) -> Result<Vec<Used>, BindError> {
+    let noted = uses::Uses::default();
+    let noting = || Some(noted.clone());
+    let schema = Some(&*module.schema);
+    match semantics::kept::definition(module) {
+        Some(ast::StatementKind::CreateProcedure(create)) => {
+            let line = create.name.span.line.max(1);
+            let (body, atomic) = native::block(&create.options, &create.body, line)?;
+            let binder = ProgramBinder::new(names, &module.text, true).of_module(schema);
+            let mut binder = binder.atomic(atomic).noting(noting());
+            let params = binder.parameters(&create.parameters)?;
+            binder.program(params, body)?;
+        }
+        Some(ast::StatementKind::CreateFunction(create))
+            if module.kind != catalog::ModuleKind::InlineFunction =>
+        {
+            routine::bind_function(&create, &module.text, schema, names, noting())?;
+        }
+        Some(ast::StatementKind::CreateTrigger(create)) => {
+            let table = module.trigger.and_then(|t| names.table_by_id(t.parent));
+            let Some(table) = table else { return Ok(Vec::new()) };
+            trigger::bind_trigger(&create, &module.text, &table, schema, names, noting())?;
+        }
+        _ => {}
+    }
+    Ok(noted.take())
+}
+
 /// Binds the body of a function with statements (not of an inline one); as [`bind_procedure`] otherwise.
 pub fn bind_function(
     function: &ast::CreateFunction,
@@ -138,7 +170,7 @@ pub fn bind_function(
     schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program, BindError> {
-    routine::bind_function(function, text, schema, names)
+    routine::bind_function(function, text, schema, names, None)
 }
 
 /// What a trigger's definition says of when it fires.
@@ -190,7 +222,7 @@ pub fn bind_trigger(
     schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program, BindError> {
-    trigger::bind_trigger(trigger, text, table, schema, names)
+    trigger::bind_trigger(trigger, text, table, schema, names, None)
 }
 
 /// Binds the body of a trigger of the database or the server. As [`bind_procedure`] otherwise.

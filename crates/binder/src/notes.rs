@@ -90,6 +90,8 @@ pub struct Source {
     pub object_id: i32,
     /// Its columns and their ids in the query; in what leaves this crate those that the text uses.
     pub columns: Vec<(String, ColId)>,
+    /// `*` stands for its columns.
+    pub is_all: bool,
 }
 
 /// What a column in sight is of a view or inline function.
@@ -110,6 +112,14 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
+    /// `*` stands for the columns of the table whose first column that is.
+    pub fn shown_whole(&mut self, first: ColId) {
+        let is_it = |source: &&mut Source| source.columns.first().is_some_and(|c| c.1 == first);
+        if let Some(source) = self.list.iter_mut().find(is_it) {
+            source.is_all = true;
+        }
+    }
+
     /// A view or function is named whose query is this one.
     pub fn unfolded(&mut self, rel: &Rel) {
         count_columns(rel, &mut self.inner);

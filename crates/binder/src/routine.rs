@@ -341,7 +341,7 @@ pub(crate) fn check_function(
         ast::FunctionReturns::Inline(query) => b.check_inline(create, query),
         _ => {
             let schema = create.name.schema.as_ref().map(|schema| schema.value.as_str());
-            bind_function(create, text, schema, names).map(|_| ())
+            bind_function(create, text, schema, names, None).map(|_| ())
         }
     }
 }
@@ -352,12 +352,14 @@ pub(crate) fn bind_function(
     text: &str,
     schema: Option<&str>,
     names: &dyn Names,
+    uses: Option<crate::uses::Uses>,
 ) -> Result<Program> {
     let line = create.name.span.line.max(1);
     let (body, atomic) =
         semantics::native::block(&create.options, create.returns.statements(), line)?;
     let native = atomic.is_some();
-    let mut binder = ProgramBinder::new(names, text, false).of_module(schema).atomic(atomic);
+    let binder = ProgramBinder::new(names, text, false).of_module(schema).atomic(atomic);
+    let mut binder = binder.noting(uses);
     let params = binder.parameters(&create.parameters)?;
     let returning = match &create.returns {
         ast::FunctionReturns::Scalar { ty, .. } => {

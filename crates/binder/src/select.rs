@@ -644,6 +644,9 @@ impl Binder<'_> {
                 continue;
             }
             found = true;
+            if let (Some(sources), Some(first)) = (&mut self.sources, table.columns.first()) {
+                sources.shown_whole(first.id);
+            }
             for c in table.columns.iter().filter(|c| !self.hidden.contains(&c.id)) {
                 self.check_node_column(c.id, c.name.as_deref().unwrap_or(""))?;
                 self.note_use(c, ColumnUse::Read);

@@ -55,6 +55,8 @@ pub(crate) struct ProgramBinder<'a> {
     at: u32,
     /// See [`Program::atomic`].
     atomic: Option<Atomic>,
+    /// What its statements read and change, where somebody asks.
+    uses: Option<crate::uses::Uses>,
     breath: runtime::task::Breath,
 }
 
@@ -82,6 +84,7 @@ impl<'a> ProgramBinder<'a> {
             settings: vec![(0, names.settings())],
             at: 0,
             atomic: None,
+            uses: None,
             breath: runtime::task::Breath::new(),
         }
     }
@@ -92,6 +95,12 @@ impl<'a> ProgramBinder<'a> {
             self.settings = vec![(0, Settings::default())];
         }
         self.atomic = atomic;
+        self
+    }
+
+    /// Notes what statements read and change.
+    pub fn noting(mut self, uses: Option<crate::uses::Uses>) -> ProgramBinder<'a> {
+        self.uses = uses;
         self
     }
 
@@ -110,6 +119,7 @@ impl<'a> ProgramBinder<'a> {
         binder.in_function = self.returning.is_some();
         binder.settings = self.current_settings();
         binder.schema = self.schema.clone();
+        binder.sources = self.uses.as_ref().map(|_| Default::default());
         binder
     }
 
@@ -617,7 +627,12 @@ impl<'a> ProgramBinder<'a> {
             inits = true;
             let mut binder = self.binder(&self.frame, d_line);
             match binder.assignment(&d.name, ast::AssignOp::Set, init) {
-                Ok(set) => bound.push(set),
+                Ok(set) => {
+                    if let Some(uses) = &self.uses {
+                        crate::uses::of_value(uses, binder.sources.take(), &set.1);
+                    }
+                    bound.push(set);
+                }
                 Err(e) if self.may_defer(&e, binder.touched.get()) => touched = true,
                 Err(e) => return Err(e),
             }
@@ -651,6 +666,9 @@ impl<'a> ProgramBinder<'a> {
         binder.gathers = true;
         let bound = binder.condition(e);
         let bound = binder.settled(bound);
+        if let (Some(uses), Ok(expr)) = (&self.uses, &bound) {
+            crate::uses::of_value(uses, binder.sources.take(), expr);
+        }
         let touched = binder.touched.get();
         let source = || Some(Arc::new(e.clone()));
         match bound {
@@ -679,6 +697,9 @@ impl<'a> ProgramBinder<'a> {
         binder.gathers = true;
         let result = self.leaf_kind(&mut binder, statement);
         let result = binder.settled(result);
+        if let (Some(uses), Ok(kind)) = (&self.uses, &result) {
+            crate::uses::of_statement(uses, binder.sources.take(), kind, &statement.kind);
+        }
         let touched = binder.touched.get();
         self.frame = frame;
         let span = statement.span;

@@ -157,10 +157,12 @@ pub(crate) fn bind_trigger(
     table: &TableDef,
     schema: Option<&str>,
     names: &dyn Names,
+    uses: Option<crate::uses::Uses>,
 ) -> Result<Program> {
     let line = create.name.span.line.max(1);
     let (body, atomic) = semantics::native::block(&create.options, &create.body, line)?;
-    let mut binder = ProgramBinder::new(names, text, false).of_module(schema).atomic(atomic);
+    let binder = ProgramBinder::new(names, text, false).of_module(schema).atomic(atomic);
+    let mut binder = binder.noting(uses);
     for (slot, name) in (INSERTED..).zip(["inserted", "deleted"]) {
         binder.declare_rows(slot, name, table)?;
     }

@@ -67,7 +67,8 @@ impl Binder<'_> {
             let columns = source.tables.iter().flat_map(|table| &table.columns);
             let columns = columns.map(|c| (c.name.clone().unwrap_or_default(), c.id));
             let columns = columns.collect();
-            sources.list.push(crate::notes::Source { object_id: definition.object_id, columns });
+            let object_id = definition.object_id;
+            sources.list.push(crate::notes::Source { object_id, columns, is_all: false });
         }
         if alias.is_none()
             && let Some(table) = source.tables.first_mut()

@@ -57,6 +57,15 @@ pub fn sources_of(context: &Context<'_>, view: &ProcedureDef) -> Vec<(ObjectRef,
     out
 }
 
+/// The tables and views that a module's statements read and change, each with its columns.
+pub fn uses_of(context: &Context<'_>, module: &ProcedureDef) -> Vec<(ObjectRef, binder::Used)> {
+    let names = DatabaseNames { context };
+    let used = binder::uses_of(module, &names).unwrap_or_default();
+    let catalog = &context.database.catalog;
+    let object = |id: i32| catalog.object_in(names.scope(), id);
+    used.into_iter().filter_map(|used| Some((object(used.object_id)?, used))).collect()
+}
+
 /// What names mean in the database that is asked about.
 pub(crate) struct DatabaseNames<'a> {
     pub context: &'a Context<'a>,

@@ -2,8 +2,8 @@
 //!
 //! Made from the texts when a view is read: nothing is kept, so a name that was not there when a module was made is found
 //! once it is there, and one whose object has gone has no id. As in SQL Server, temporary tables, system objects and what a
-//! text makes up while it runs (EXECUTE of a text) are not listed. Columns are told of for views, CHECK constraints, defaults
-//! and computed columns alone.
+//! text makes up while it runs (EXECUTE of a text) are not listed. Columns are told of where
+//! the text can be bound.
 //!
 //! Columns and types: SQL Server 2022's documentation of each view and function.
 
@@ -49,6 +49,10 @@ pub struct Reference {
     is_ambiguous: bool,
     is_read: bool,
     is_changed: bool,
+    /// Of an object: `*` stands for its columns; all columns that are named were found; an INSERT names none.
+    is_select_all: bool,
+    is_complete: bool,
+    is_insert_all: bool,
 }
 
 impl Reference {
@@ -142,8 +146,10 @@ fn references_of(object: &Object, names: &Names, views: Option<&Context<'_>>) ->
                     add(&mut out, object, names, &mention, (0, is_bound));
                 }
             }
-            if let (Some(context), ModuleKind::View) = (views, module.kind) {
-                columns_of_view(&mut out, context, module);
+            match (views, module.kind) {
+                (Some(context), ModuleKind::View) => columns_of_view(&mut out, context, module),
+                (Some(context), _) => columns_of_module(&mut out, context, module),
+                _ => {}
             }
         }
         What::Table(table) => {
@@ -185,6 +191,42 @@ fn columns_of_view(out: &mut Vec<Reference>, context: &Context<'_>, view: &Proce
                 put(
                     out,
                     Reference { column: i as i32 + 1, column_name, is_read: true, ..named.clone() },
+                );
+            }
+        }
+    }
+}
+
+/// The columns that the statements of a module read and change, each beside the object that it is of.
+fn columns_of_module(out: &mut Vec<Reference>, context: &Context<'_>, module: &ProcedureDef) {
+    for (object, used) in shape::uses_of(context, module) {
+        let table = match &object {
+            ObjectRef::Table(table) => Some(table.clone()),
+            ObjectRef::Procedure(module) => shape::of_module(context, module),
+        };
+        let is_it = |known: &&mut Reference| known.id == Some(used.object_id) && !known.is_type;
+        let (Some(table), Some(named)) = (table, out.iter_mut().find(is_it)) else { continue };
+        named.is_select_all |= used.is_select_all;
+        named.is_insert_all |= used.is_insert_all;
+        named.is_complete = true;
+        let named = named.clone();
+        for (i, column) in table.columns.iter().enumerate() {
+            let is_among =
+                |names: &[String]| names.iter().any(|name| same_name(name, &column.name));
+            let (is_read, is_changed) = (is_among(&used.read), is_among(&used.changed));
+            if is_read || is_changed {
+                put(
+                    out,
+                    Reference {
+                        column: i as i32 + 1,
+                        column_name: Some(column.name.to_string()),
+                        is_read,
+                        is_changed,
+                        is_select_all: false,
+                        is_insert_all: false,
+                        is_complete: false,
+                        ..named.clone()
+                    },
                 );
             }
         }
@@ -241,6 +283,9 @@ fn blank(object: &Object, referencing_column: i32, is_bound: bool) -> Reference 
         is_ambiguous: false,
         is_read: false,
         is_changed: false,
+        is_select_all: false,
+        is_complete: false,
+        is_insert_all: false,
     }
 }
 
@@ -249,6 +294,9 @@ fn put(out: &mut Vec<Reference>, reference: Reference) {
         Some(known) => {
             known.is_read |= reference.is_read;
             known.is_changed |= reference.is_changed;
+            known.is_select_all |= reference.is_select_all;
+            known.is_complete |= reference.is_complete;
+            known.is_insert_all |= reference.is_insert_all;
         }
         None => out.push(reference),
     }
@@ -455,7 +503,7 @@ view! {
     referenced_minor_id int = d.column;
     is_selected bit = d.is_read;
     is_updated bit = d.is_changed;
-    is_select_all bit = false;
+    is_select_all bit = d.is_select_all;
 }
 
 view! {
@@ -490,9 +538,9 @@ view! {
     is_ambiguous bit = d.is_ambiguous;
     is_selected bit = d.is_read;
     is_updated bit = d.is_changed;
-    is_select_all bit = false;
-    is_all_columns_found bit = false;
-    is_insert_all bit = false;
+    is_select_all bit = d.is_select_all;
+    is_all_columns_found bit = d.is_complete;
+    is_insert_all bit = d.is_insert_all;
     is_incomplete bit = false;
 }
 
