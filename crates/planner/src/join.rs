@@ -148,6 +148,9 @@ impl Lowering {
                 there.extend(steps[steps.len() - 1 - place].right.columns());
                 place += 1;
             }
+            // A row that is left out before a full join would have its partners come without it.
+            let full = steps.iter().position(|step| step.kind == PhysicalJoin::Full);
+            place = place.max(full.map_or(0, |at| steps.len() - at));
             // Outer joins, which come later, have no sizes.
             let known = sizes.len() <= steps.len() + 1 && place < sizes.len();
             if known && self.share_of(&pred) >= EARLY_SHARE {

@@ -23,6 +23,13 @@ struct Outer {
     on: Option<Expr>,
 }
 
+/// What is still to be taken apart. An outer join comes when all of its left side has been, outer joins there too, on whose
+/// columns its condition may rest.
+enum Todo {
+    Rel(Rel),
+    Outer(Outer),
+}
+
 /// The same rows with outer joins behind inner ones, or made inner ones; as it is where there are none.
 pub(crate) fn outer_last(rel: Rel, preds: &mut Vec<Expr>) -> Rel {
     let rel = inner_if_rejected(rel, preds);
@@ -30,28 +37,30 @@ pub(crate) fn outer_last(rel: Rel, preds: &mut Vec<Expr>) -> Rel {
         return rel;
     }
     let (mut parts, mut outers) = (Vec::new(), Vec::new());
-    let mut rels = vec![rel];
-    let mut taken = Vec::new();
-    while let Some(rel) = rels.pop() {
-        match inner_if_rejected(rel, preds) {
+    let mut todo = vec![Todo::Rel(rel)];
+    while let Some(next) = todo.pop() {
+        let rel = match next {
+            Todo::Rel(rel) => inner_if_rejected(rel, preds),
+            Todo::Outer(outer) => {
+                outers.push(outer);
+                continue;
+            }
+        };
+        match rel {
             rel if is_inner(&rel) => {
                 let mut own = Vec::new();
                 take(rel, &mut own, preds);
-                rels.extend(own.into_iter().rev());
+                todo.extend(own.into_iter().rev().map(Todo::Rel));
             }
             Rel::Join { kind: JoinKind::Left, left, right, on } => {
-                taken.push(Outer { right: *right, on });
-                rels.push(*left);
+                todo.push(Todo::Outer(Outer { right: *right, on }));
+                todo.push(Todo::Rel(*left));
             }
             Rel::Join { kind: JoinKind::Right, left, right, on } => {
-                taken.push(Outer { right: *left, on });
-                rels.push(*right);
+                todo.push(Todo::Outer(Outer { right: *left, on }));
+                todo.push(Todo::Rel(*right));
             }
-            part => {
-                parts.push(part);
-                // What was taken off it: the innermost one first.
-                outers.extend(taken.drain(..).rev());
-            }
+            part => parts.push(part),
         }
     }
     let join = |kind, left: Rel, right: Rel, on| Rel::Join {
