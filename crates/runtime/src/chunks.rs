@@ -31,9 +31,19 @@ struct Node {
 }
 
 impl Node {
-    /// Whether one more is to be ready.
+    /// How many are to be ready.
+    fn wanted(&self) -> usize {
+        self.kept.saturating_sub(self.in_use).max(self.in_use.min(AHEAD))
+    }
+
+    /// Whether one more is to be.
     fn lacks(&self) -> bool {
-        self.ready.len() < self.in_use.min(AHEAD) || self.ready.len() + self.in_use < self.kept
+        self.ready.len() < self.wanted()
+    }
+
+    /// Those that are too many.
+    fn surplus(&mut self) -> Vec<Pages> {
+        self.ready.split_off(self.wanted().min(self.ready.len()))
     }
 }
 
@@ -84,31 +94,33 @@ impl Drop for Chunk {
     fn drop(&mut self) {
         // SAFETY: nobody asks for it again: it is being dropped.
         let pages = unsafe { ManuallyDrop::take(&mut self.pages) };
-        let left = on(self.node, |node| {
+        memory::note_taken(-(HUGE_BYTES as i64));
+        give_back(on(self.node, |node| {
             node.in_use -= 1;
-            if !node.lacks() {
-                return Some(pages);
-            }
             node.ready.push(pages);
-            None
-        });
-        match left {
-            Some(pages) => drop(pages),
-            None => memory::note_taken(-(HUGE_BYTES as i64)),
-        }
+            node.surplus()
+        }));
     }
+}
+
+/// What was ready, which no task has, goes back to the system.
+fn give_back(pages: Vec<Pages>) {
+    memory::note_taken(HUGE_BYTES as i64 * pages.len() as i64);
 }
 
 /// Of a memory node so many bytes stay the process's, in use or ready: [`step`] touches what is missing. Less than before:
 /// what is ready and too much goes back to the system.
 pub fn keep(node: u16, bytes: u64) {
-    let surplus = on(node, |node| {
+    give_back(on(node, |node| {
         node.kept = (bytes / HUGE_BYTES as u64) as usize;
-        let most = node.kept.saturating_sub(node.in_use).max(node.in_use.min(AHEAD));
-        node.ready.split_off(most.min(node.ready.len()))
-    });
-    // They are no task's.
-    memory::note_taken(HUGE_BYTES as i64 * surplus.len() as i64);
+        node.surplus()
+    }));
+}
+
+/// Of no node any more.
+pub fn keep_none() {
+    let nodes = NODES.lock().len();
+    (0..nodes).for_each(|node| keep(node as u16, 0));
 }
 
 /// Makes one more ready, where one is missing and memory is not short; whether it did. Takes a few milliseconds where memory
@@ -164,6 +176,11 @@ mod tests {
         drop(again);
         assert_eq!(ready_bytes(), 3 * HUGE_BYTES as u64, "one too many went back");
         keep(0, 0);
+        assert_eq!(ready_bytes(), 0);
+        let some: Vec<Chunk> = (0..3).map(|_| Chunk::take()).collect();
+        while step() {}
+        assert_eq!(ready_bytes(), 3 * HUGE_BYTES as u64, "as many ahead as are in use");
+        drop(some);
         assert_eq!((ready_bytes(), memory::taken_bytes()), (0, taken));
     }
 }

@@ -37,7 +37,8 @@ pub fn unix_ns() -> u64 {
 }
 
 /// [`unix_ns`] to a microsecond or so, for less: by the CPU's own counter since the calling thread's last look at the clock, a
-/// millisecond ago at most. Times of different threads may stand in another order than they were taken in, by as much.
+/// millisecond ago at most. Times of different threads may stand in another order than they were taken in, by as much, and a
+/// thread's own may go back by that at a look.
 #[inline]
 pub fn brisk_unix_ns() -> u64 {
     if sim::active() {
@@ -68,6 +69,8 @@ struct Known {
 
 const SCALE: u32 = 32;
 const UNKNOWN: Known = Known { cycles: 0, unix_ns: 0, anchor: (0, 0), scale: 0, limit: 0 };
+/// A microsecond or so: x86-64 counts some 2 to 4 billion ticks a second, arm64 24 million to a billion.
+const LOOK_TICKS_MAX: u64 = if cfg!(target_arch = "x86_64") { 4_000 } else { 400 };
 /// The rate is measured over so long at least: a look that takes a microsecond is a part in ten thousand of it.
 const RATE_NS_MIN: u64 = 10_000_000;
 /// And then anew after so long.
@@ -82,8 +85,7 @@ fn look() -> (Option<u64>, u64) {
     let before = cycles();
     let unix_ns = unix_ns();
     let took = cycles().wrapping_sub(before);
-    // A microsecond or two on any processor that there is.
-    ((took < 4_000 && before > 0).then_some(before + took / 2), unix_ns)
+    ((took < LOOK_TICKS_MAX && before > 0).then_some(before + took / 2), unix_ns)
 }
 
 #[cold]
@@ -94,10 +96,10 @@ fn look_again() -> u64 {
     let (ticks, ns) = (cycles.wrapping_sub(known.anchor.0), unix_ns.wrapping_sub(known.anchor.1));
     let rate = (ns < 1 << 31 && ticks < 1 << 34).then(|| (ns << SCALE) / ticks.max(1));
     match rate {
-        // Measured; between 0.1 and 10 GHz, and as before, else another CPU's counter or a clock that was set is in it.
+        // Measured; between 10 MHz and 10 GHz, and as before, else another CPU's counter or a clock that was set is in it.
         Some(rate)
             if ns >= RATE_NS_MIN
-                && (1 << SCALE..100 << SCALE).contains(&(rate * 10))
+                && ((1 << SCALE) / 10..100 << SCALE).contains(&rate)
                 && (known.scale == 0 || rate.abs_diff(known.scale) < known.scale / 1000) =>
         {
             (known.scale, known.limit) = (rate, (1_000_000 << SCALE) / rate);

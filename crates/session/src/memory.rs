@@ -31,6 +31,8 @@ pub(crate) fn keep_for_tables(config: &InstanceConfig) {
         nodes if nodes.is_empty() => vec![0],
         nodes => nodes,
     };
+    // An instance before this one in the process may have kept some elsewhere.
+    runtime::chunks::keep_none();
     for node in &nodes {
         let bytes = config.table_memory_bytes / nodes.len() as u64;
         runtime::chunks::keep(u16::try_from(*node).unwrap_or_default(), bytes);

@@ -47,7 +47,7 @@ impl Database {
         }
         // What comes into the lists meanwhile sets aside for itself.
         let kept = left.min(aside);
-        self.room_aside.put_back(kept);
+        self.room_aside.put_back(kept, left - kept);
         self.shared.log.give_up_aside(aside - kept);
         written
     }

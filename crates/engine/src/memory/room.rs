@@ -2,7 +2,9 @@
 //! that a full log never keeps a checkpoint from freeing it.
 //!
 //! The first [`IN_FILE`] bytes are in the file. For more than that it is enough that the file may grow and the disk has room:
-//! zeros need not be written for records that mostly come when the log has been used again.
+//! zeros need not be written for records that mostly come when the log has been used again. That is a look and no reservation:
+//! where others use it up meanwhile, the checkpoint's records may make the log longer than its set maximum, and on a full disk
+//! the checkpoint fails, and is tried again.
 //!
 //! What each slot needs and has is written by whoever runs there; a checkpoint takes it all.
 
@@ -105,10 +107,12 @@ impl RoomAside {
         self.slots.iter().map(take).sum()
     }
 
-    pub(super) fn put_back(&self, bytes: u64) {
+    /// So much is needed still: what is in the file, and where it may grow.
+    pub(super) fn put_back(&self, aside: u64, growth: u64) {
         let share = &self.slots[slot()];
-        share.needed.fetch_add(bytes, Relaxed);
-        share.aside.fetch_add(bytes, Relaxed);
+        share.needed.fetch_add(aside + growth, Relaxed);
+        share.aside.fetch_add(aside, Relaxed);
+        share.growth.fetch_add(growth, Relaxed);
     }
 
     #[cfg(test)]
