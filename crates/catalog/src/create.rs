@@ -527,14 +527,14 @@ impl Catalog {
 fn column_flags(column: &ColumnDef) -> u8 {
     let bit = |on: bool, bit: u8| if on { bit } else { 0 };
     let Marks { hidden, rowguidcol, sparse, column_set, not_for_replication } = column.marks;
-    bit(column.computed.as_ref().is_some_and(|c| c.persisted), 1)
+    bit(column_set || column.computed.as_ref().is_some_and(|c| c.persisted), 1)
         | bit(column.rowversion || column.is_volatile(), 2)
         | bit(column.generated == Some(PeriodEdge::Start), 4)
         | bit(column.generated == Some(PeriodEdge::End), 8)
         | bit(hidden, 16)
         | bit(rowguidcol, 32)
-        | bit(sparse || column_set, 64)
-        | bit(not_for_replication || column_set, 128)
+        | bit(sparse, 64)
+        | bit(not_for_replication, 128)
 }
 
 /// A tree for columns that do not fit into their rows, where there can be any.

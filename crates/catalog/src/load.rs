@@ -496,14 +496,12 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
         (_, true) => Some(PeriodEdge::End),
         _ => None,
     };
-    // No sparse column is an identity: both together are a column set.
-    let column_set = flags & (64 | 128) == 64 | 128;
     let marks = Marks {
         hidden: flags & 16 != 0,
         rowguidcol: flags & 32 != 0,
-        sparse: flags & 64 != 0 && !column_set,
-        column_set,
-        not_for_replication: flags & 128 != 0 && !column_set,
+        sparse: flags & 64 != 0,
+        column_set: flags & 1 != 0 && computed.is_none(),
+        not_for_replication: flags & 128 != 0,
     };
     let alias = cells.opt_int()?.map(|id| id as i32);
     let collation = match cells.opt_int()? {

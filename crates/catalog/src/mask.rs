@@ -75,6 +75,10 @@ impl Catalog {
             let text = format!("Cannot alter column '{}' because it is 'COMPUTED'.", column.name);
             return Err(CatalogError::refused(4928, text));
         }
+        if column.marks.column_set {
+            let text = format!("Cannot alter column '{}' because it is 'COLUMN_SET'.", column.name);
+            return Err(CatalogError::refused(4928, text));
+        }
         let used = |c: &&ColumnDef| {
             let computed = c.computed.as_ref();
             computed.is_some_and(|k| crate::alter::mentions(&k.text, &column.name))

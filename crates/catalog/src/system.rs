@@ -5,7 +5,7 @@
 //! |---|---|---|---|
 //! | 0 | names | schema, name | object_id |
 //! | 1 | objects | object_id | schema, name, kind, created_unix_ns, modified |
-//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion or a computed column that is volatile, 4 row start, 8 row end, 16 hidden, 32 rowguidcol, 64 sparse, 128 not for replication), alias type, collation, masking function, rule, default that is bound |
+//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted or, of a column that is not computed, a column set, 2 rowversion or a computed column that is volatile, 4 row start, 8 row end, 16 hidden, 32 rowguidcol, 64 sparse, 128 not for replication), alias type, collation, masking function, rule, default that is bound |
 //! | 3 | keys | object_id | name, clustered, columns, ignores duplicates, options (see `index_options.rs`) |
 //! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit, tree of changes, of changes by key, of the database's versions, whether columns are tracked, version at which that began, numbering of the columns, memory (1 durable, 2 not), its bucket count, compression of a heap, of an indexed view (whose id this then is) the ids of the tables that its rows come from, four bytes each |
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text, of a trigger its table and flags (see `def.rs`), of an alias type the rule and the default that are bound (0: none), of a DDL trigger its events, two bytes each |

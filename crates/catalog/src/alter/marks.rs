@@ -6,8 +6,11 @@ use crate::spec::Mark;
 use crate::{CatalogError, Txn};
 use types::SqlType;
 
+/// user_type_id of sysname.
+const SYSNAME: i32 = 256;
+
 impl Catalog {
-    /// 4924, 4919, 4925, 4926, 2761, 13735.
+    /// 4924, 4928, 1731, 4919, 4925, 4926, 4991, 2761, 13735.
     pub(super) fn mark_column(
         &self,
         txn: &mut Txn,
@@ -25,6 +28,9 @@ impl Catalog {
         let another = table.columns.iter().any(|c| c.marks.rowguidcol);
         let history = matches!(table.temporal, Temporal::History { .. });
         let column = &mut table.columns[at];
+        if column.marks.column_set {
+            return refused(4928, unalterable(&column.name, "COLUMN_SET"));
+        }
         match mark {
             Mark::Persisted => match &mut column.computed {
                 Some(computed) if computed.volatile && on => {
@@ -70,11 +76,45 @@ impl Catalog {
                 return refused(13735, text);
             }
             Mark::Hidden => column.marks.hidden = on,
+            Mark::Sparse if column.computed.is_some() => {
+                return refused(4928, unalterable(&column.name, "COMPUTED"));
+            }
+            Mark::Sparse if on && !may_be_sparse(column) => {
+                let text = format!(
+                    "Cannot create the sparse column '{}' in the table '{}' because an option or data type specified is not \
+                     valid. A sparse column must be nullable and cannot have the ROWGUIDCOL, IDENTITY, or FILESTREAM \
+                     properties. A sparse column cannot be of the following data types: text, ntext, image, geometry, \
+                     geography, or user-defined type.",
+                    column.name, table.name
+                );
+                return refused(1731, text);
+            }
             Mark::Sparse => column.marks.sparse = on,
+            Mark::NotForReplication if column.identity.is_none() => {
+                let text = format!(
+                    "Cannot alter NOT FOR REPLICATION attribute on column '{}' in table '{}' because this column is not an \
+                     identity column.",
+                    column.name, table.name
+                );
+                return refused(4991, text);
+            }
             Mark::NotForReplication => column.marks.not_for_replication = on,
         }
         self.put_column(txn, table.object_id, at, &table.columns[at])
     }
+}
+
+/// What SPARSE asks of a column.
+fn may_be_sparse(column: &ColumnDef) -> bool {
+    let is_made = column.identity.is_some() || column.rowversion || column.generated.is_some();
+    // sysname is the system's own.
+    let of_user = !matches!(column.alias, None | Some(SYSNAME));
+    column.nullable && !is_made && !column.marks.rowguidcol && !of_user
+}
+
+/// 4928.
+fn unalterable(column: &str, what: &str) -> String {
+    format!("Cannot alter column '{column}' because it is '{what}'.")
 }
 
 /// 4936.

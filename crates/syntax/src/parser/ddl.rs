@@ -369,7 +369,7 @@ impl Parser<'_> {
 
     fn column_attribute(&mut self, column: &mut ColumnDefinition) -> ParseResult<bool> {
         let TokenKind::Key(kw) = self.kind() else {
-            if self.eat_word("SPARSE") {
+            if column.computed.is_none() && self.eat_word("SPARSE") {
                 column.sparse = true;
                 return Ok(true);
             }
@@ -397,7 +397,8 @@ impl Parser<'_> {
             }
             Kw::Not => {
                 self.at += 1;
-                if self.eat_kw(Kw::For) {
+                // Said of an identity.
+                if column.identity.is_some() && self.eat_kw(Kw::For) {
                     self.expect_kw(Kw::Replication)?;
                     column.not_for_replication = true;
                 } else if self.eat_word("ENFORCED") {
