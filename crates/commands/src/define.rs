@@ -25,6 +25,7 @@ mod xml_schemas;
 use crate::Commands;
 use crate::define::change::writer;
 use crate::refusals::{database_denied, no_object};
+use crate::security::Defined;
 use catalog::{
     Catalog, CatalogError, DdlScope, ModuleKind, ObjectRef, PutMode, TableDef, TableSpec, Temporal,
 };
@@ -94,7 +95,8 @@ impl Commands<'_> {
                 self.create_module(kind, create.mode, &create.name, &create.text, frame)
             }
             Ddl::CreateFunction(kind, create) => {
-                self.check_module_execute_as(&create.options, create.name.schema.as_deref())?;
+                let defined = Defined::Module(&create.name, *kind);
+                self.check_module_execute_as(&create.options, defined)?;
                 self.check_native(*kind, create)?;
                 self.create_module(*kind, create.mode, &create.name, &create.text, frame)
             }

@@ -9,4 +9,4 @@ pub mod principals;
 mod reached;
 mod runs_as;
 
-pub use runs_as::RunsAs;
+pub use runs_as::{Defined, RunsAs};

@@ -5,7 +5,7 @@
 
 use crate::Commands;
 use crate::refusals::cannot_drop;
-use crate::security::RunsAs;
+use crate::security::{Defined, RunsAs};
 use catalog::{
     Catalog, DdlEvent, DdlScope, ModuleKind, ModuleOptions, ProcedureDef, PutMode, TriggerDef,
 };
@@ -39,7 +39,9 @@ impl Commands<'_> {
             return Err(SqlError::new(2104, 14, text));
         }
         match create.scope {
-            TriggerScope::Database => self.check_module_execute_as(&create.options, None)?,
+            TriggerScope::Database => {
+                self.check_module_execute_as(&create.options, Defined::OfDbo)?;
+            }
             TriggerScope::Server => match RunsAs::of_server(&create.options) {
                 Some(RunsAs::Login(login)) => {
                     self.state.may_act_as(true, &login).map_err(|_| {

@@ -4,6 +4,7 @@ use crate::Commands;
 use crate::define::dependents::Bound;
 use crate::define::security_policy::calls;
 use crate::refusals::cannot_drop;
+use crate::security::Defined;
 use catalog::{
     CatalogError, ModuleKind, ModuleOptions, ObjectRef, PredicateDef, ProcedureDef, PutMode,
 };
@@ -21,7 +22,12 @@ impl Commands<'_> {
         create: &CreateProcedure,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        self.check_module_execute_as(&create.options, create.name.schema.as_deref())?;
+        let kind = ModuleKind::Procedure;
+        let defined = match is_temporary(&create.name.name) {
+            true => Defined::OfDbo,
+            false => Defined::Module(&create.name, kind),
+        };
+        self.check_module_execute_as(&create.options, defined)?;
         if is_temporary(&create.name.name) {
             return self.create_own_procedure(create);
         }
@@ -29,7 +35,6 @@ impl Commands<'_> {
             let what = format!("global temporary procedure {}", create.name.name);
             return Err(SqlError::unsupported(what));
         }
-        let kind = ModuleKind::Procedure;
         self.check_native(kind, create)?;
         self.create_module(kind, create.mode, &create.name, &create.text, frame)
     }

@@ -1,6 +1,7 @@
 //! Definitions of DML triggers: CREATE, ALTER, ENABLE and DISABLE, sp_settriggerorder.
 
 use crate::Commands;
+use crate::security::Defined;
 use catalog::{
     Event, ModuleKind, ModuleOptions, ObjectRef, ProcedureDef, PutMode, RefAction, TableDef,
 };
@@ -67,7 +68,7 @@ impl Commands<'_> {
                 ),
             ));
         }
-        self.check_module_execute_as(&create.options, Some(&table.schema))?;
+        self.check_module_execute_as(&create.options, Defined::TriggerOn(&table))?;
         self.check_instead_of(create, &table)?;
         let names = SessionNames::new(self.state, self.host);
         let def = {

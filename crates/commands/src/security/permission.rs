@@ -7,13 +7,14 @@
 use crate::Commands;
 use crate::refusals::database_denied;
 use crate::refusals::no_object;
-use crate::security::RunsAs;
 use crate::security::needs::{Need, of_expr, of_statement};
 use crate::security::reached::Mentioned;
-use catalog::{ObjectRef, ProcedureDef, TableDef};
+use crate::security::runs_as::owner_of;
+use crate::security::{Defined, RunsAs};
+use catalog::{ModuleKind, ObjectRef, ProcedureDef, TableDef};
 use executor::{SqlError, SqlMessage};
 use ir::{Called, Expr, StmtKind, SystemView};
-use security::{Permission, Target, database_role};
+use security::{Permission, PrincipalKind, Target, database_role};
 use session_state::{asks_by_session, object_target, own_rows_by, target_in};
 use std::sync::Arc;
 use types::SqlType;
@@ -321,7 +322,7 @@ impl Commands<'_> {
     pub fn check_module_execute_as(
         &self,
         options: &[String],
-        schema: Option<&str>,
+        defined: Defined<'_>,
     ) -> Result<(), SqlError> {
         let limited = self.state.identity.is_limited();
         if limited && options.iter().any(|o| o == "EXECUTE AS SELF") {
@@ -335,16 +336,29 @@ impl Commands<'_> {
                 self.state.may_act_as(false, &name).map(|_| ())
             }
             Some(RunsAs::Owner) => {
-                let directory = self.state.identity.access().database();
-                let schema = schema.or_else(|| self.state.default_schema()).unwrap_or("dbo");
-                let owner = directory.schema(schema).map_or(database_role::DBO, |s| s.owner);
-                let name = directory.principals.get(&owner).map_or("dbo", |p| &p.name).to_owned();
-                self.state.may_act_as(false, &name).map(|_| ())
+                let catalog = &self.state.database.catalog;
+                let scope = self.state.definitions();
+                let directory = catalog.directory(scope);
+                let owner = match defined {
+                    Defined::Module(name, kind) => {
+                        let schema = name.schema.as_deref().or_else(|| self.state.default_schema());
+                        // What is altered may belong to another than its schema.
+                        let known = catalog.module(scope, schema, &name.name, kind);
+                        let id = known.map(|module| module.object_id);
+                        owner_of(&directory, id, schema.unwrap_or("dbo"))
+                    }
+                    Defined::TriggerOn(table) => {
+                        owner_of(&directory, Some(table.object_id), &table.schema)
+                    }
+                    Defined::OfDbo => database_role::DBO,
+                };
+                self.state.may_act_as(false, directory.name(owner)).map(|_| ())
             }
         }
     }
 
-    /// A module with EXECUTE AS begins: its principal acts from here on. 15517 when there is none any more.
+    /// A module with EXECUTE AS begins: its principal acts from here on. 15517 when there is none any more, or it is no
+    /// user.
     #[cold]
     pub fn act_as(&mut self, runs_as: &RunsAs, object_id: i32) -> Result<(), SqlError> {
         if let RunsAs::Login(name) = runs_as {
@@ -356,33 +370,37 @@ impl Commands<'_> {
         let catalog = &self.state.database.catalog;
         let directory = catalog.directory(self.state.definitions());
         let found = match runs_as {
-            RunsAs::User(name) | RunsAs::Login(name) => directory.find(name).map(|p| p.id),
+            RunsAs::User(name) | RunsAs::Login(name) => directory.find(name),
             RunsAs::Owner => {
-                let object = catalog.object_in(self.state.definitions(), object_id);
-                let (id, schema) = match &object {
+                let owner = match catalog.object_in(self.state.definitions(), object_id) {
                     Some(ObjectRef::Procedure(module)) => {
-                        (module.trigger.map_or(object_id, |t| t.parent), &*module.schema)
+                        let id = module.trigger.map_or(object_id, |trigger| trigger.parent);
+                        match module.kind {
+                            ModuleKind::DatabaseTrigger => database_role::DBO,
+                            _ => owner_of(&directory, Some(id), &module.schema),
+                        }
                     }
-                    _ => (object_id, "dbo"),
+                    _ => database_role::DBO,
                 };
-                let of_schema = || directory.schema(schema).map(|s| s.owner);
-                let owner = directory.owners.get(&id).copied().or_else(of_schema);
-                Some(owner.unwrap_or(database_role::DBO))
+                directory.principals.get(&owner)
             }
         };
-        match found {
-            Some(id) => {
-                self.state.act_as_user(&*self.host, id);
-                Ok(())
-            }
-            None => {
-                let name = match runs_as {
-                    RunsAs::User(name) | RunsAs::Login(name) => name,
-                    RunsAs::Owner => "OWNER",
-                };
-                Err(session_state::cannot_act_as(false, name))
-            }
+        // A role acts for nobody.
+        let user = found.filter(|found| found.kind == PrincipalKind::User);
+        let Some(user) = user else {
+            let name = match (runs_as, found) {
+                (RunsAs::User(name) | RunsAs::Login(name), _) => name,
+                (RunsAs::Owner, Some(found)) => &found.name,
+                (RunsAs::Owner, None) => "OWNER",
+            };
+            return Err(session_state::cannot_act_as(false, name));
+        };
+        if self.state.own_procedures.iter().any(|own| own.object_id == object_id) {
+            // Who made it may have done so in another database, and be nobody here.
+            self.state.may_act_as(false, &user.name)?;
         }
+        self.state.act_as_user(&*self.host, user.id);
+        Ok(())
     }
 
     /// Whether an object may be changed (ALTER) or dropped (CONTROL, or ALTER of its schema).

@@ -1,9 +1,13 @@
-//! EXECUTE AS as a clause of a module.
+//! EXECUTE AS as a clause of a module, and whom OWNER stands for in it.
+
+use catalog::{Directory, ModuleKind, TableDef};
+use ir::ObjectName;
+use security::database_role;
 
 /// EXECUTE AS as a clause of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunsAs {
-    /// The owner of its schema.
+    /// Its owner: see [`owner_of`].
     Owner,
     /// A user by name; SELF of a module that dbo has defined is `dbo`.
     User(Box<str>),
@@ -36,4 +40,23 @@ impl RunsAs {
             other => other,
         }
     }
+}
+
+/// A module as its definition is asked for whom it may run as.
+#[derive(Clone, Copy, Debug)]
+pub enum Defined<'d> {
+    /// A procedure or function, which may be there already.
+    Module(&'d ObjectName, ModuleKind),
+    /// A trigger, which belongs to whom its table does; of a view, with the view's rows.
+    TriggerOn(&'d TableDef),
+    /// A trigger of the database, or a temporary procedure: dbo's.
+    OfDbo,
+}
+
+/// To whom something in a schema belongs: its own owner, else the schema's. Of a trigger the id is its table's. Both what
+/// EXECUTE AS OWNER asks and what it does go by this.
+pub(super) fn owner_of(directory: &Directory, object_id: Option<i32>, schema: &str) -> i32 {
+    let own = object_id.and_then(|id| directory.owners.get(&id).copied());
+    let of_schema = || directory.schema(schema).map(|schema| schema.owner);
+    own.or_else(of_schema).unwrap_or(database_role::DBO)
 }
