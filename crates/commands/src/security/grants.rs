@@ -2,6 +2,7 @@
 
 use crate::Commands;
 use crate::security::principals::cannot;
+use crate::security::runs_as::may_stand_for;
 use catalog::{Directory, ModuleKind, ObjectRef};
 use executor::SqlError;
 use ir::ObjectName;
@@ -115,22 +116,11 @@ impl Commands<'_> {
         if server { self.change_server(change) } else { self.change_database(frame, change) }
     }
 
-    /// Who stands behind AS, from whom the caller has his right to grant: himself, a role that he is in or may alter, a
-    /// user or login that he may act as; 15151.
+    /// Who stands behind AS, from whom the caller has his right to grant, and whom he must be able to act for; 15151.
     fn grants_as(&self, grantor: &Ident, server: bool) -> Result<Arc<Access>, SqlError> {
         let own = self.state.identity.access();
-        let (directory, token) = match server {
-            true => (own.server(), own.login_token()),
-            false => (own.database(), own.user_token()),
-        };
-        let found = directory.find(&grantor.value).filter(|found| {
-            let target = if server { Target::Login(found.id) } else { Target::Principal(found.id) };
-            let needed = match found.kind {
-                PrincipalKind::User => Permission::Impersonate,
-                PrincipalKind::Role | PrincipalKind::Application => Permission::Alter,
-            };
-            token.contains(&found.id) || own.allows(needed, target)
-        });
+        let directory = if server { own.server() } else { own.database() };
+        let found = directory.find(&grantor.value).filter(|p| may_stand_for(own, p, server));
         let kind = if server { "login" } else { "user" };
         let found = found.ok_or_else(|| cannot(&format!("find the {kind}"), &grantor.value))?;
         let (login, user) = match server {

@@ -7,6 +7,7 @@
 //! Source: SQL Server's documentation of ALTER AUTHORIZATION; texts as in sys.messages.
 
 use super::grants::word;
+use super::runs_as::may_stand_for;
 use crate::Commands;
 use crate::security::principals::cannot;
 use catalog::{Directory, ObjectRef};
@@ -87,20 +88,13 @@ impl Commands<'_> {
         if server { self.change_server(change) } else { self.change_database(frame, change) }
     }
 
-    /// The principal that something is given to. Who gives it away must be able to act for that one: be it or in it, or
-    /// have IMPERSONATE on a user or login, ALTER on a role.
+    /// The principal that something is given to. Who gives it away must be able to act for that one.
     fn new_owner(&self, to: &Ident, server: bool) -> Result<i32, SqlError> {
         let access = self.state.identity.access();
         let directory = if server { access.server() } else { access.database() };
         let missing = || cannot("find the principal", &to.value);
         let found = directory.find(&to.value).ok_or_else(missing)?;
-        let (token, target) = match server {
-            true => (access.login_token(), Target::Login(found.id)),
-            false => (access.user_token(), Target::Principal(found.id)),
-        };
-        let is_person = found.kind == security::PrincipalKind::User;
-        let asked = if is_person { Permission::Impersonate } else { Permission::Alter };
-        match token.contains(&found.id) || access.allows(asked, target) {
+        match may_stand_for(access, found, server) {
             true => Ok(found.id),
             false => Err(missing()),
         }

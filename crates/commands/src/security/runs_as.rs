@@ -1,8 +1,8 @@
-//! EXECUTE AS as a clause of a module, and whom OWNER stands for in it.
+//! EXECUTE AS as a clause of a module, whom OWNER stands for in it, and who may act for whom.
 
 use catalog::{Directory, ModuleKind, TableDef};
 use ir::ObjectName;
-use security::database_role;
+use security::{Access, Permission, Principal, PrincipalKind, Target, database_role};
 
 /// EXECUTE AS as a clause of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,4 +59,26 @@ pub(super) fn owner_of(directory: &Directory, object_id: Option<i32>, schema: &s
     let own = object_id.and_then(|id| directory.owners.get(&id).copied());
     let of_schema = || directory.schema(schema).map(|schema| schema.owner);
     own.or_else(of_schema).unwrap_or(database_role::DBO)
+}
+
+/// May it give things to a principal, and grant in its name? It is it or in it, or has IMPERSONATE on a user or login,
+/// ALTER on a role; for a fixed role, which ALTER ANY ROLE does not alter, CONTROL of the whole.
+pub(super) fn may_stand_for(access: &Access, principal: &Principal, server: bool) -> bool {
+    let (token, target) = match server {
+        true => (access.login_token(), Target::Login(principal.id)),
+        false => (access.user_token(), Target::Principal(principal.id)),
+    };
+    let may = match principal.kind {
+        PrincipalKind::User => access.allows(Permission::Impersonate, target),
+        PrincipalKind::Role | PrincipalKind::Application if !principal.fixed => {
+            access.allows(Permission::Alter, target)
+        }
+        PrincipalKind::Role | PrincipalKind::Application if server => {
+            access.allows(Permission::ControlServer, Target::Server)
+        }
+        PrincipalKind::Role | PrincipalKind::Application => {
+            access.allows(Permission::Control, Target::Database)
+        }
+    };
+    token.contains(&principal.id) || may
 }
