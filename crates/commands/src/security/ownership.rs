@@ -51,22 +51,26 @@ impl Commands<'_> {
         let new = self.new_owner(to, server)?;
         let inside = self.without_owners(target);
         let name = &on.name.name.value;
+        let missing = || cannot(&format!("find the {kind}"), name);
+        // Who was found may be gone by the time that the directory is held.
         let change = |directory: &mut Directory| {
+            still_there(directory, new, to)?;
             match target {
                 Target::Schema(id) if id >= database_role::FIRST => {
-                    let Some(schema) = directory.schemas.get_mut(&id) else { return Ok(()) };
+                    let schema = directory.schemas.get_mut(&id).ok_or_else(missing)?;
                     let moves = schema.owner != new;
                     schema.owner = new;
+                    let owners = &directory.owners;
+                    let follows = |id: i32| inside.contains(&id) && !owners.contains_key(&id);
                     // What was granted on it goes, and on what is in it and belongs to nobody else.
                     directory.grants.retain(|key, _| {
                         key.securable != Securable::Schema(id)
-                            && !(moves
-                                && object_of(key.securable).is_some_and(|id| inside.contains(&id)))
+                            && !(moves && object_of(key.securable).is_some_and(follows))
                     });
                 }
                 Target::Schema(_) => return Err(not_altered("schema", name)),
                 Target::Principal(id) | Target::Login(id) => {
-                    let Some(role) = directory.principals.get_mut(&id) else { return Ok(()) };
+                    let role = directory.principals.get_mut(&id).ok_or_else(missing)?;
                     if !role.is_role() {
                         let what = match (server, role.kind) {
                             (true, _) => "login",
@@ -81,7 +85,13 @@ impl Commands<'_> {
                     }
                     role.owner = new;
                 }
-                _ => {}
+                // These were given above; of a server and of a column no name can be written.
+                Target::Database
+                | Target::Object { .. }
+                | Target::Type { .. }
+                | Target::XmlSchemas { .. }
+                | Target::Column { .. }
+                | Target::Server => {}
             }
             Ok(())
         };
@@ -155,8 +165,7 @@ impl Commands<'_> {
                             parent object instead.";
                 return Err(SqlError::new(15346, 16, text));
             }
-            ObjectRef::Procedure(module) if found.rows().is_some() => {
-                let _ = module;
+            ObjectRef::Procedure(_) if found.rows().is_some() => {
                 return Err(SqlError::new(
                     15219,
                     16,
@@ -166,27 +175,38 @@ impl Commands<'_> {
             ObjectRef::Procedure(module) => module.object_id,
         };
         let new = to.map(|to| self.new_owner(to, false)).transpose()?;
-        let before = access.owner(target);
-        let (Target::Object { schema, .. }
-        | Target::Type { schema, .. }
-        | Target::XmlSchemas { schema, .. }) = target
-        else {
-            return Err(missing());
+        let schema = match target {
+            Target::Object { schema, .. }
+            | Target::Type { schema, .. }
+            | Target::XmlSchemas { schema, .. } => schema,
+            Target::Server
+            | Target::Login(_)
+            | Target::Database
+            | Target::Schema(_)
+            | Target::Column { .. }
+            | Target::Principal(_) => return Err(missing()),
         };
-        let of_schema = access.owner(Target::Schema(schema));
-        if new.is_none() && !access.database().owners.contains_key(&id) {
-            // It belongs to that one already.
-            return Ok(());
-        }
-        self.change_database(frame, |directory| {
-            match new {
-                Some(new) => directory.owners.insert(id, new),
-                None => directory.owners.remove(&id),
-            };
-            if new.or(of_schema) != before {
-                directory.grants.retain(|key, _| object_of(key.securable) != Some(id));
+        self.in_catalog(frame, |catalog, txn, scope| {
+            // Whoever drops it waits for this, or has done so.
+            if !catalog.hold_object(txn, scope, &found)? {
+                return Err(missing());
             }
-            Ok(())
+            let change = |directory: &mut Directory| {
+                let of_schema = directory.schemas.get(&schema).map(|schema| schema.owner);
+                let of_schema = of_schema.ok_or_else(missing)?;
+                let before = match (new, to) {
+                    (Some(new), Some(to)) => {
+                        still_there(directory, new, to)?;
+                        directory.owners.insert(id, new)
+                    }
+                    _ => directory.owners.remove(&id),
+                };
+                if new.unwrap_or(of_schema) != before.unwrap_or(of_schema) {
+                    directory.grants.retain(|key, _| object_of(key.securable) != Some(id));
+                }
+                Ok(())
+            };
+            catalog.change_directory(txn, scope, change).map(drop)
         })
     }
 
@@ -251,7 +271,18 @@ fn object_of(securable: Securable) -> Option<i32> {
         | Securable::Column(id, _)
         | Securable::Type(id)
         | Securable::XmlSchemas(id) => Some(id),
-        _ => None,
+        Securable::Server
+        | Securable::Database
+        | Securable::Schema(_)
+        | Securable::Principal(_) => None,
+    }
+}
+
+/// 15151 where the new owner has been dropped since he was found.
+fn still_there(directory: &Directory, owner: i32, written: &Ident) -> Result<(), SqlError> {
+    match directory.principals.contains_key(&owner) {
+        true => Ok(()),
+        false => Err(cannot("find the principal", &written.value)),
     }
 }
 
