@@ -33,6 +33,54 @@ pub struct Used {
 /// What is noted so far.
 pub(crate) type Uses = Rc<RefCell<Vec<Used>>>;
 
+/// Statements that neither show rows nor give columns values; those with statements inside come one by one. What a
+/// statement of another database uses is that database's.
+macro_rules! shows_nothing {
+    () => {
+        StmtKind::SetVars(_)
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Block(_)
+            | StmtKind::TryCatch { .. }
+            | StmtKind::Label(_)
+            | StmtKind::Goto(_)
+            | StmtKind::Return(_)
+            | StmtKind::Begin { .. }
+            | StmtKind::Commit { .. }
+            | StmtKind::Rollback { .. }
+            | StmtKind::Save { .. }
+            | StmtKind::There(_)
+            | StmtKind::Truncate { .. }
+            | StmtKind::Exec(_)
+            | StmtKind::ExecString { .. }
+            | StmtKind::Print(_)
+            | StmtKind::RaiseError(_)
+            | StmtKind::Throw(_)
+            | StmtKind::WaitFor(_)
+            | StmtKind::Set(_)
+            | StmtKind::Use { .. }
+            | StmtKind::Ddl(_)
+            | StmtKind::Security(_)
+            | StmtKind::Statistics(_)
+            | StmtKind::ExecuteAs { .. }
+            | StmtKind::Revert { .. }
+            | StmtKind::Rare(_)
+            | StmtKind::Dbcc { .. }
+            | StmtKind::BulkInsert(_)
+            | StmtKind::Backup(_)
+            | StmtKind::Restore(_)
+            | StmtKind::Checkpoint
+            | StmtKind::Kill { .. }
+            | StmtKind::Reconfigure
+            | StmtKind::AlterServer(_)
+            | StmtKind::NotSupported { .. }
+            | StmtKind::Deferred
+            | StmtKind::Nothing
+    };
+}
+
 /// A statement without statements inside.
 pub(crate) fn of_statement(
     uses: &Uses,
@@ -44,18 +92,21 @@ pub(crate) fn of_statement(
     masking::each_rel(kind, &mut |rel| count_columns(rel, &mut counts));
     let mut value = |e: &Expr| count_value(e, &mut counts);
     masking::each_value(kind, &mut value);
+    // What it shows is read, too. (`each_value` has been through the values of SET and RETURN.)
     match kind {
         StmtKind::Select(select) => shown(&select.query, &mut counts),
-        StmtKind::Cursor(cursor) => {
-            if let CursorStmt::Declare { definition, .. } | CursorStmt::Set { definition, .. } =
-                &**cursor
-            {
+        StmtKind::Cursor(cursor) => match &**cursor {
+            CursorStmt::Declare { definition, .. } | CursorStmt::Set { definition, .. } => {
                 shown(&definition.query, &mut counts);
             }
-        }
-        StmtKind::SetVars(sets) => sets.iter().for_each(|(_, e)| count_value(e, &mut counts)),
-        StmtKind::Return(value) => value.iter().for_each(|e| count_value(e, &mut counts)),
-        _ => {}
+            CursorStmt::Assign { .. }
+            | CursorStmt::Open(_)
+            | CursorStmt::Close(_)
+            | CursorStmt::Deallocate(_)
+            | CursorStmt::Fetch { .. } => {}
+        },
+        StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_) | StmtKind::Merge(_) => {}
+        shows_nothing!() => {}
     }
     note_read(uses, sources, &counts);
     changed(uses, kind, written);
@@ -105,25 +156,32 @@ fn note_read(uses: &Uses, sources: Option<Sources>, counts: &HashMap<ColId, usiz
 /// What a statement gives values.
 fn changed(uses: &Uses, kind: &StmtKind, written: &ast::StatementKind) {
     let mut all = uses.borrow_mut();
-    match (kind, written) {
-        (StmtKind::Insert(insert), ast::StatementKind::Insert(written)) => {
+    match kind {
+        StmtKind::Insert(insert) => {
+            let ast::StatementKind::Insert(written) = written else { return };
             inserted(&mut all, &insert.table, &written.columns);
         }
-        (StmtKind::Update(update), _) => set(&mut all, &update.table, &update.set),
-        (StmtKind::Merge(merge), written) => {
+        StmtKind::Update(update) => set(&mut all, &update.table, &update.set),
+        StmtKind::Merge(merge) => {
             for clause in &merge.clauses {
-                if let MergeAction::Update(sets) = &clause.action {
-                    set(&mut all, &merge.table, sets);
+                match &clause.action {
+                    MergeAction::Update(sets) => set(&mut all, &merge.table, sets),
+                    MergeAction::Insert(_) | MergeAction::Delete => {}
                 }
             }
             let ast::StatementKind::Merge(written) = written else { return };
             for clause in &written.clauses {
-                if let ast::MergeAction::Insert { columns, .. } = &clause.action {
-                    inserted(&mut all, &merge.table, columns);
+                match &clause.action {
+                    ast::MergeAction::Insert { columns, .. } => {
+                        inserted(&mut all, &merge.table, columns);
+                    }
+                    ast::MergeAction::Update(_) | ast::MergeAction::Delete => {}
                 }
             }
         }
-        _ => {}
+        // A DELETE gives no column a value.
+        StmtKind::Delete(_) | StmtKind::Select(_) | StmtKind::Cursor(_) => {}
+        shows_nothing!() => {}
     }
 }
 
