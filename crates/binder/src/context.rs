@@ -177,6 +177,8 @@ pub(crate) struct Binder<'a> {
     pub in_default: bool,
     /// Columns of nodes(), which only methods take.
     pub node_columns: std::collections::HashMap<ColId, crate::notes::KnownXml>,
+    /// In a kept definition whose literals stay as they are, whatever the database's page lacks.
+    pub whole_literals: bool,
     /// In the predicate of a security policy: no policy is heeded there.
     pub in_policy: bool,
     /// In the query of a view or inline function, or in such a predicate.
@@ -252,6 +254,7 @@ impl<'a> Binder<'a> {
             in_default: false,
             node_columns: Default::default(),
             moments: None,
+            whole_literals: false,
             in_policy: false,
             in_module: false,
             placing: Default::default(),

@@ -78,7 +78,10 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
             None => None,
             Some(text) => {
                 let parsed = parsed(text, syntax::parse_condition)?;
-                let bound = binder.over(&mut row, |b| b.condition(&parsed))?;
+                // Its entries were chosen by what it says, whatever the page of the database lacks.
+                let bound = binder.over(&mut row, |b| {
+                    b.having(|b| &mut b.whole_literals, true, |b| b.condition(&parsed))
+                })?;
                 Some(over_slots(bound))
             }
         };

@@ -81,7 +81,7 @@ fn dependents_of(object: &ObjectRef) -> Vec<String> {
     }
 }
 
-/// CHECK constraints and computed columns that have to do with texts.
+/// CHECK constraints, computed columns and filters of indexes that have to do with texts.
 fn in_table(table: &TableDef) -> Vec<String> {
     let options = syntax::LexOptions::default();
     let is_text = |e: Result<Expr, _>| e.map_or(true, |e: Expr| has_text(&e, table));
@@ -94,9 +94,14 @@ fn in_table(table: &TableDef) -> Vec<String> {
             is_text(syntax::parse_expression(&computed.text, &options).map_err(drop))
         })
     });
+    let filters = table.indexes.iter().filter(|index| {
+        let filter = index.filter.as_ref();
+        filter.is_some_and(|text| is_text(syntax::parse_condition(text, &options).map_err(drop)))
+    });
     let checks = checks.map(|check| format!("The object '{}'", check.name));
+    let filters = filters.map(|index| format!("The index '{}.{}'", table.name, index.name));
     let computed = computed.map(|c| format!("The column '{}.{}'", table.name, c.name));
-    checks.chain(computed).collect()
+    checks.chain(computed).chain(filters).collect()
 }
 
 fn has_text(e: &Expr, table: &TableDef) -> bool {

@@ -72,10 +72,14 @@ impl Binder<'_> {
         source
     }
 
-    /// A literal without N that is not all ASCII: what the page does not have is lost before anybody sees it.
+    /// A literal without N that is not all ASCII: what the page does not have is lost before anybody sees it, but in a
+    /// definition that was kept with it.
     pub(crate) fn varchar_literal(&self, value: &str) -> Expr {
         let page = self.usual_page();
-        let text: String = value.chars().map(|c| page.nearest(c)).collect();
+        let text: String = match self.whole_literals {
+            true => value.to_owned(),
+            false => value.chars().map(|c| page.nearest(c)).collect(),
+        };
         let bytes: usize = text.chars().map(|c| page.bytes_of(c)).sum();
         let len = if bytes > 8000 { Len::Max } else { Len::N(bytes.max(1) as u16) };
         Expr::constant(Value::str(&text), SqlType::VarChar(len))
