@@ -5,6 +5,7 @@
 use crate::error::FunctionError;
 use crate::serialize::{from_base64, plain};
 use ir::Expr;
+use runtime::task::Breath;
 use types::{Len, SqlType, Value, convert};
 use xml::{Document, Encoding, Kind, Options};
 
@@ -21,8 +22,11 @@ pub(super) fn made(v: &[Value], args: &[Expr]) -> Result<Value> {
         out.push('<');
         out.push_str(name);
         let content = match arg.ty.is_xml() {
-            true => pair[1].as_str().map(str::to_owned),
-            false => plain(&pair[1], arg.ty)?.map(|text| escaped(&text)),
+            true => written(&pair[1]),
+            false => match plain(&pair[1], arg.ty)? {
+                Some(text) => Some(escaped(name, &text)?),
+                None => None,
+            },
         };
         match content.as_deref() {
             None | Some("") => out.push_str("/>"),
@@ -36,6 +40,14 @@ pub(super) fn made(v: &[Value], args: &[Expr]) -> Result<Value> {
         }
     }
     Ok(if out.is_empty() { Value::Null } else { Value::Str(out.into()) })
+}
+
+/// The text of an xml.
+fn written(value: &Value) -> Option<String> {
+    match value {
+        Value::Node(node) => Some(node.document().write(node.id())),
+        value => value.as_str().map(str::to_owned),
+    }
 }
 
 /// What the set says of one column: `v` is the set, the column, the set's name, its columns, NULL, the table's others.
@@ -54,7 +66,10 @@ pub(super) fn part(v: &[Value], ty: SqlType) -> Result<Value> {
     let document = xml::parse(&text, Options { preserve: true, encoding: Encoding::Known })?;
     let mut found = None;
     let mut seen: Vec<String> = Vec::new();
+    let mut breath = Breath::new();
     for id in document.children(0) {
+        // A step for each name that the element's is compared with.
+        breath.steps(1 + v.len() / 4 + seen.len() / 4)?;
         match document.kind(id) {
             Kind::Element => {}
             Kind::Comment | Kind::Instruction => continue,
@@ -163,6 +178,32 @@ fn plain_name(local: &str) -> String {
     out
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\r', "&#x0D;")
+/// A text as an element's content: 6841 for a character that XML does not know.
+fn escaped(name: &str, text: &str) -> Result<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut breath = Breath::new();
+    for c in text.chars() {
+        breath.step()?;
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\r' => out.push_str("&#x0D;"),
+            '\0'..' ' if c != '\t' && c != '\n' => return Err(unknown(name, c)),
+            '\u{FFFE}' | '\u{FFFF}' => return Err(unknown(name, c)),
+            c => out.push(c),
+        }
+    }
+    Ok(out)
+}
+
+/// 6841, as FOR XML has it.
+fn unknown(name: &str, c: char) -> FunctionError {
+    let code = c as u32;
+    let text = format!(
+        "FOR XML could not serialize the data for node '{name}' because it contains a character (0x{code:04X}) which is not \
+         allowed in XML. To retrieve this data using FOR XML, convert it to binary, varbinary or image data type and use \
+         the BINARY BASE64 directive."
+    );
+    FunctionError::new(6841, 16, text)
 }
