@@ -21,7 +21,7 @@ mod source;
 pub use client::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
 
 use crate::vm::Vm;
-use catalog::{ObjectRef, TableDef};
+use catalog::{ColumnDef, ObjectRef, TableDef};
 use engine::InsertHint;
 use executor::{ResultSink, SqlError};
 use ir::ObjectName;
@@ -116,10 +116,29 @@ impl Vm<'_> {
                 collation: column.collation,
                 nullable: column.nullable,
                 is_identity: def.map_or(column.identity.is_some(), |c| c.identity.is_some()),
-                is_made: def.is_some_and(catalog::ColumnDef::is_made),
+                is_made: def.is_some_and(ColumnDef::is_made),
             }
         };
         Ok(select.query.output.iter().map(column).collect())
+    }
+
+    /// The sparse columns of a target with a column set, which `SELECT *` shows in their place: a load may name them.
+    fn sparse_columns(&self, rules: &Rules<'_>) -> Vec<Column> {
+        let Some(table) = find_table(self.state, &ObjectName::from(rules.table)) else {
+            return Vec::new();
+        };
+        if !table.columns.iter().any(|column| column.marks.column_set) {
+            return Vec::new();
+        }
+        let column = |def: &ColumnDef| Column {
+            name: def.name.clone(),
+            ty: def.ty,
+            collation: def.collation,
+            nullable: def.nullable,
+            is_identity: false,
+            is_made: def.is_made(),
+        };
+        table.columns.iter().filter(|def| def.marks.sparse).map(column).collect()
     }
 
     /// Plans a load that is to run now: constraints that it passes over are not trusted from here on.

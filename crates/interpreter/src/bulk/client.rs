@@ -128,7 +128,10 @@ impl Vm<'_> {
             fires_triggers: has("FIRE_TRIGGERS"),
             locks_table: has("TABLOCK"),
         };
-        let columns = self.bulk_columns(&rules)?;
+        let mut columns = self.bulk_columns(&rules)?;
+        if !bulk.columns.is_empty() {
+            columns.extend(self.sparse_columns(&rules));
+        }
         let sent = announced(&bulk, &columns)?;
         let listed: Vec<&Column> = sent.iter().map(|c| &columns[*c]).collect();
         let loading = match begins {
