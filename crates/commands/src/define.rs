@@ -29,7 +29,7 @@ use crate::security::Defined;
 use catalog::{
     Catalog, CatalogError, DdlScope, ModuleKind, ObjectRef, PutMode, TableDef, TableSpec, Temporal,
 };
-use executor::{Cx, SqlError, SqlMessage};
+use executor::{Cx, EnvironmentChange, SqlError, SqlMessage};
 use ir::ObjectName;
 use ir::ddl::{AlterTable, CreateTable, Ddl};
 use planner::Plan;
@@ -77,7 +77,13 @@ impl Commands<'_> {
                 }
                 let cancel = self.cancel;
                 let is_cancelled = || cancel.load(std::sync::atomic::Ordering::Relaxed);
+                let before = self.state.database.catalog.collation();
                 self.host.alter_database(&name, alter, &is_cancelled)?;
+                let after = self.state.database.catalog.collation();
+                if before != after {
+                    let change = EnvironmentChange::Collation { old: before, new: after };
+                    self.sink.environment(change);
+                }
                 if let AlterDatabaseAction::Rename(new) = &alter.action {
                     let text = format!("The database name '{}' has been set.", new.value);
                     self.sink.message(&SqlMessage::info(5021, 0, text));
