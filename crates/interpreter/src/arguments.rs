@@ -63,7 +63,7 @@ pub(crate) fn bind_arguments(
         frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {
             Some((value, ty)) => as_argument(value, ty, param.ty, code, options)?,
             None => match &param.default {
-                Some(value) => default_of(value, param, options)?,
+                Some(value) => default_of(value, param, code, options)?,
                 None => return Err(not_supplied(code, &param.name)),
             },
         };
@@ -75,11 +75,15 @@ pub(crate) fn bind_arguments(
 pub(crate) fn default_of(
     value: &Value,
     param: &ir::ProcParam,
+    code: &Code,
     options: &SetOptions,
 ) -> Result<Value, SqlError> {
     match value {
         Value::Str(_) if param.ty.is_temporal() => {
             Ok(options.cast(value, SqlType::NVarChar(types::Len::Max), param.ty)?)
+        }
+        Value::Str(text) if param.ty.is_character() && !text.is_ascii() => {
+            Ok(options.cast_by(code.program.rule, value, param.ty, param.ty)?)
         }
         value => Ok(value.clone()),
     }

@@ -665,7 +665,7 @@ fn bind(
         frame[place] = match (value, to.ty) {
             (Value::Null, _) => Value::Null,
             (Value::Int(_), SqlType::Int) | (Value::BigInt(_), SqlType::BigInt) => value.clone(),
-            (value, to) if param.ty == to => value.clone(),
+            (value, to) if param.ty == to && !has_page(value, to) => value.clone(),
             (value, to) => options.cast_by(code.program.rule, value, param.ty, to)?,
         };
     }
@@ -679,7 +679,7 @@ fn bind(
             continue;
         }
         match &to.default {
-            Some(value) => frame[place] = crate::arguments::default_of(value, to, options)?,
+            Some(value) => frame[place] = crate::arguments::default_of(value, to, code, options)?,
             // No rows.
             None if to.table.is_some() => {}
             // An output parameter that was sent as DEFAULT begins as NULL.
@@ -688,6 +688,12 @@ fn bind(
         }
     }
     Ok(())
+}
+
+/// Is it a varchar with characters that a code page may lack?
+fn has_page(value: &Value, ty: SqlType) -> bool {
+    let narrow = ty.is_character() && !ty.is_unicode();
+    narrow && value.as_str().is_some_and(|text| !text.is_ascii())
 }
 
 /// The callee's parameter that a parameter of the call is for.

@@ -120,7 +120,7 @@ impl Vm<'_> {
                             .map_err(|e| SqlError::from(e).of_call(code.name.as_deref()))?,
                     }
                 }
-                (None, Some(value)) => default_of(value, param, &self.state.options)?,
+                (None, Some(value)) => default_of(value, param, code, &self.state.options)?,
                 (None, None) => stdx::fatal!("a usual call without a parameter"),
             };
         }
