@@ -510,6 +510,28 @@ fn texts_in_utf8_go_as_the_client_reads_them() {
     assert!(told(&head, 0xE7, [40, 0]));
 }
 
+/// So does what a sql_variant holds, but for long ASCII, which every client reads.
+#[test]
+fn a_variant_in_utf8_goes_as_the_client_reads_it() {
+    let rule = types::Collation::of_name("Latin1_General_100_CI_AS_SC_UTF8").unwrap().rule();
+    let of = |utf8: bool, text: &str| {
+        let mut writer = TokenWriter::new(51);
+        writer.set_utf8(utf8);
+        writer.columns([Column::new("a", SqlType::Variant)]);
+        let head = writer.buffered();
+        let text = Value::Str(types::Text::new(text).with_rule(rule));
+        let held = types::Variant::wrap(text, SqlType::VarChar(Len::N(8000))).unwrap();
+        writer.row(&[held]).unwrap();
+        writer.out()[head + 1..].to_vec()
+    };
+    let row = of(true, "ж");
+    assert_eq!((row[4], &row[row.len() - 2..]), (0xA7, &[0xD0, 0xB6][..]));
+    let row = of(false, "ж");
+    assert_eq!((row[4], &row[row.len() - 4..]), (0xE7, &[2, 0, 0x36, 0x04][..]));
+    let row = of(false, &"a".repeat(5000));
+    assert_eq!((row[4], row.len()), (0xA7, 4 + 2 + 7 + 5000));
+}
+
 #[test]
 fn bulk_rows_come_packet_by_packet() {
     let mut body = vec![0x81, 2, 0];

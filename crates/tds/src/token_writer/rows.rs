@@ -5,9 +5,9 @@ use crate::encode::{self, EncodeError, null_bytes};
 use crate::reader::put_b_varchar;
 use crate::token::{Column, ReturnValue, byte};
 use crate::type_info;
-use types::collation::CodePage;
+use types::collation::{self, CodePage, Rule};
 use types::convert::cast;
-use types::{Len, SqlType, Value};
+use types::{Len, SqlType, Value, Variant};
 
 /// The style that keeps every digit of a date or time as text.
 const ODBC_STYLE: i32 = 121;
@@ -25,6 +25,7 @@ impl TokenWriter {
         let wide = self.version.is_of_2005();
         for column in columns {
             let page = column.collation.page();
+            self.has_substitutes |= column.ty == SqlType::Variant && !self.utf8;
             let sent = self.readable(self.sent_type(column.ty), page);
             // Clients from before (max) know such values as text, ntext and image alone.
             let old: Option<&[String]> = if wide { None } else { Some(&[]) };
@@ -129,6 +130,10 @@ impl TokenWriter {
                 encode::long(&mut self.out, sent, page, value)?;
             } else if self.has_substitutes && declared != sent {
                 encode::value(&mut self.out, sent, &as_text(value, declared, sent)?)?;
+            } else if self.has_substitutes
+                && let Some(readable) = self.readable_variant(value)
+            {
+                encode::value(&mut self.out, sent, &readable)?;
             } else if self.has_substitutes && page != CodePage::Cp1252 {
                 encode::paged(&mut self.out, sent, page, value)?;
             } else {
@@ -151,7 +156,9 @@ impl TokenWriter {
         let type_and_flags = if self.version.is_of_2005() { 6 } else { 4 };
         self.out.extend_from_slice(&[0; 6][..type_and_flags]);
         type_info::put_with(&mut self.out, sent, self.collation);
-        let result = if sent == value.ty && page != CodePage::Cp1252 {
+        let result = if let Some(readable) = self.readable_variant(value.value) {
+            encode::value(&mut self.out, sent, &readable)
+        } else if sent == value.ty && page != CodePage::Cp1252 {
             encode::paged(&mut self.out, sent, page, value.value)
         } else if sent == value.ty {
             encode::value(&mut self.out, sent, value.value)
@@ -172,6 +179,24 @@ impl TokenWriter {
             true => in_utf16(ty),
             false => ty,
         }
+    }
+
+    /// A sql_variant of a text in UTF-8 as one that the client reads: of nvarchar, or of code page 1252 where it is of ASCII
+    /// and too long for that. What is longer than both is cut.
+    fn readable_variant(&self, value: &Value) -> Option<Value> {
+        let Value::Variant(held) = value else { return None };
+        let Value::Str(text) = held.value() else { return None };
+        if self.utf8 || held.ty().is_unicode() || text.rule().code_page() != CodePage::Utf8 {
+            return None;
+        }
+        let units = collation::utf16_len(text);
+        if units > 4000 && text.is_ascii() {
+            return Variant::wrap(Value::Str(text.clone().with_rule(Rule::CiAs)), held.ty()).ok();
+        }
+        let mut text = text.as_str().to_owned();
+        collation::truncate_units(&mut text, 4000);
+        let ty = SqlType::NVarChar(Len::N(units.clamp(1, 4000) as u16));
+        Variant::wrap(Value::str(&text), ty).ok()
     }
 
     /// The type a column is sent as: the date types that TDS 7.2 lacks go as text, and xml and types of the CLR, which
