@@ -7,6 +7,7 @@
 
 use super::{from_cp1252, to_cp1252, units};
 use encoding_rs::{self as standard, Encoding};
+use runtime::task;
 
 /// How varchar keeps its characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +74,13 @@ impl CodePage {
         }
     }
 
-    /// The text of bytes; what is none is U+FFFD.
+    /// The text of bytes; what is none is U+FFFD. Others go first between pieces of a long one, and of a request that is to
+    /// stop the text ends early.
     pub fn decode(self, bytes: &[u8]) -> String {
         match self.encoding() {
             None if self == CodePage::Utf8 => units::from_utf8(bytes),
             None => bytes.iter().map(|b| from_cp1252(*b)).collect(),
+            Some(encoding) if bytes.len() > units::PIECE_BYTES => in_pieces(encoding, bytes),
             Some(encoding) => encoding.decode_without_bom_handling(bytes).0.into_owned(),
         }
     }
@@ -139,6 +142,24 @@ impl CodePage {
             CodePage::Cp1257 => standard::WINDOWS_1257,
             CodePage::Cp1258 => standard::WINDOWS_1258,
         })
+    }
+}
+
+/// The decoder keeps what a piece has of a character whose end is in the next one.
+fn in_pieces(encoding: &'static Encoding, bytes: &[u8]) -> String {
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut out = String::new();
+    let mut rest = bytes;
+    loop {
+        let piece = &rest[..rest.len().min(units::PIECE_BYTES)];
+        let is_last = piece.len() == rest.len();
+        out.reserve(decoder.max_utf8_buffer_length(piece.len()).unwrap_or(piece.len()));
+        let (result, read, _) = decoder.decode_to_string(piece, &mut out, is_last);
+        rest = &rest[read..];
+        if is_last && result == standard::CoderResult::InputEmpty || task::is_stopped() {
+            return out;
+        }
+        task::let_others();
     }
 }
 

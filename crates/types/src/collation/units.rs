@@ -4,7 +4,7 @@
 //! character of the last private plane in its place: D800 to DFFF are U+10F800 to U+10FFFF. Such a character that comes
 //! from outside is held as its own two halves. So every sequence of units has one text, and comes out as it went in.
 
-use runtime::task::breathing;
+use runtime::task::{self, breathing};
 use std::borrow::Cow;
 
 /// The character that stands for D800.
@@ -105,8 +105,36 @@ pub fn put_utf8(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The text of UTF-8 from outside; what is none is U+FFFD.
+/// Bytes of a long text that are decoded between two breaths.
+pub(super) const PIECE_BYTES: usize = 64 << 10;
+
+/// The text of UTF-8 from outside; what is none is U+FFFD. Others go first between pieces of a long one, and of a request
+/// that is to stop the text ends early.
 pub fn from_utf8(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    let mut rest = bytes;
+    while rest.len() > PIECE_BYTES && !task::is_stopped() {
+        let (piece, behind) = rest.split_at(end_of_piece(rest));
+        out.push_str(&whole_from_utf8(piece));
+        task::let_others();
+        rest = behind;
+    }
+    let last = whole_from_utf8(rest);
+    if out.is_empty() {
+        return last;
+    }
+    out.push_str(&last);
+    out
+}
+
+/// Where a piece of UTF-8 ends, and no character with it: four bytes that all go on are of no single one.
+fn end_of_piece(bytes: &[u8]) -> usize {
+    let goes_on = |at: &usize| bytes[*at] & 0xC0 == 0x80;
+    let first = (PIECE_BYTES - 3..=PIECE_BYTES).rev().find(|at| !goes_on(at));
+    first.unwrap_or(PIECE_BYTES)
+}
+
+fn whole_from_utf8(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     match may_have_halves(&text) {
         true => from_units(breathing(text.encode_utf16())),
@@ -134,6 +162,19 @@ pub fn meet(left: &str, right: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_in_pieces_is_that_of_the_whole() {
+        let mut bytes = vec![b'a'; PIECE_BYTES - 5];
+        for part in ["ж🙂é🙂".as_bytes(), &[0xF0, 0x9F, 0x99], &[0x80; 9], &[0xC3, 0xFF]] {
+            bytes.extend_from_slice(part);
+        }
+        bytes.resize(3 * PIECE_BYTES, 0xBF);
+        for shift in 0..16 {
+            let bytes = &bytes[shift..];
+            assert!(from_utf8(bytes) == String::from_utf8_lossy(bytes), "{shift}");
+        }
+    }
 
     #[test]
     fn every_sequence_of_units_comes_out_as_it_went_in() {
