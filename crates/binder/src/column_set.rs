@@ -30,7 +30,7 @@ impl Binder<'_> {
 
     /// The value that an INSERT gives the column set, if it gives one; 360.
     pub(crate) fn given_set(
-        &self,
+        &mut self,
         table: &TableDef,
         given: &[Option<usize>],
         values: &mut [Option<Expr>],
@@ -40,7 +40,10 @@ impl Binder<'_> {
         let named: Vec<usize> = (0..given.len()).filter(|i| given[*i].is_some()).collect();
         self.check_set_alone(table, &named)?;
         match values[position].take() {
-            Some(value) => Ok(Some(self.set_as_xml(value)?)),
+            Some(value) => {
+                let set = self.set_as_xml(value)?;
+                Ok(Some(self.once(set)?))
+            }
             None => Ok(None),
         }
     }
@@ -64,16 +67,63 @@ impl Binder<'_> {
         self.coerce(value, SqlType::Xml, CastMode::Implicit)
     }
 
-    /// What a value for the column set says of one of its columns.
-    pub(crate) fn part_of_set(&self, set: &Expr, table: &TableDef, column: &ColumnDef) -> Expr {
+    /// A value for a column set as something that each of its columns may read: what is not the same each time it is
+    /// computed, or is a query, is computed once, below the statement's rows. 40510 where there is no place for it.
+    pub(crate) fn once(&mut self, set: Expr) -> Result<Expr> {
+        let differs = set.any(&mut |e| match &e.kind {
+            ExprKind::Subquery { .. } => true,
+            ExprKind::Func { func: FuncId::User(_), .. } => true,
+            ExprKind::Func { func, .. } => func.is_per_row(),
+            _ => false,
+        });
+        if !differs {
+            return Ok(set);
+        }
+        let id = self.new_col();
+        let Some(values) = &mut self.set_values else {
+            let what = "a value with a query, a user's function or one that differs from call to call for a column set here";
+            return Err(BindError::unsupported(what, self.line));
+        };
+        let (ty, nullable) = (set.ty, set.nullable);
+        values.push((id, set));
+        Ok(Expr::col(id, ty, nullable))
+    }
+
+    /// The rows of an UPDATE with these values for column sets beside what else is read of them.
+    pub(crate) fn beside(
+        &self,
+        rel: Rel,
+        values: Vec<(ColId, Expr)>,
+        read: impl Iterator<Item = (ColId, SqlType, bool)>,
+    ) -> Rel {
+        if values.is_empty() {
+            return rel;
+        }
+        // Each is passed on once.
+        let mut left: std::collections::HashSet<ColId> = rel.columns().into_iter().collect();
+        let passed = read.filter(|(id, ..)| left.remove(id));
+        let mut exprs: Vec<_> =
+            passed.map(|(id, ty, null)| (id, Expr::col(id, ty, null))).collect();
+        exprs.extend(values);
+        Rel::Project { input: Box::new(rel), exprs }
+    }
+
+    /// The names that [`Binder::part_of_set`] asks for: the set's, its columns', the table's others', which are shared by
+    /// all that have them.
+    pub(crate) fn names_of_set(&self, table: &TableDef) -> [Expr; 3] {
         let own = place(table).map_or("", |at| &table.columns[at].name);
-        let mut args = vec![set.clone(), name_of(&column.name), name_of(own)];
-        let sparse = table.columns.iter().filter(|c| c.marks.sparse);
-        args.extend(sparse.map(|c| name_of(&c.name)));
-        // Behind them those that do not belong to it.
-        args.push(Expr::constant(Value::Null, SqlType::NVarChar(Len::N(128))));
-        let others = table.columns.iter().filter(|c| !c.marks.sparse);
-        args.extend(others.map(|c| name_of(&c.name)));
+        let all = |sparse: bool| {
+            let those = table.columns.iter().filter(|c| c.marks.sparse == sparse);
+            let names: Vec<&str> = those.map(|c| &*c.name).collect();
+            Expr::constant(Value::str(&names.join("\0")), SqlType::NVarChar(Len::Max))
+        };
+        [name_of(own), all(true), all(false)]
+    }
+
+    /// What a value for the column set says of one of its columns.
+    pub(crate) fn part_of_set(&self, set: &Expr, names: &[Expr; 3], column: &ColumnDef) -> Expr {
+        let mut args = vec![set.clone(), name_of(&column.name)];
+        args.extend_from_slice(names);
         nullable(call(FuncId::PartOfSet, args, column.ty))
     }
 
@@ -84,8 +134,9 @@ impl Binder<'_> {
         table: &TableDef,
         out: &mut Vec<UpdateSet>,
     ) -> Result<()> {
+        let names = self.names_of_set(table);
         for (ordinal, column) in table.columns.iter().enumerate().filter(|(_, c)| c.marks.sparse) {
-            let part = self.part_of_set(set, table, column);
+            let part = self.part_of_set(set, &names, column);
             let value = self.store(part, column.ty, column.collation, ordinal)?;
             out.push(UpdateSet::Column { ordinal, value });
         }

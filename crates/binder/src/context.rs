@@ -179,6 +179,8 @@ pub(crate) struct Binder<'a> {
     pub node_columns: std::collections::HashMap<ColId, crate::notes::KnownXml>,
     /// In a kept definition whose literals stay as they are, whatever the database's page lacks.
     pub whole_literals: bool,
+    /// Values of column sets that are computed once, below the statement's rows; `None` where there is no place for them.
+    pub set_values: Option<Vec<(ColId, Expr)>>,
     /// In the predicate of a security policy: no policy is heeded there.
     pub in_policy: bool,
     /// In the query of a view or inline function, or in such a predicate.
@@ -255,6 +257,7 @@ impl<'a> Binder<'a> {
             node_columns: Default::default(),
             moments: None,
             whole_literals: false,
+            set_values: None,
             in_policy: false,
             in_module: false,
             placing: Default::default(),

@@ -141,6 +141,7 @@ impl Binder<'_> {
             }
             (ast::InsertSource::Values(rows), _) => {
                 let mut out = Vec::with_capacity(rows.len());
+                let mut below = Vec::new();
                 for row in rows {
                     self.check_given(insert, &table, row.len(), width, (109, 110))?;
                     let mut values = Vec::with_capacity(row.len());
@@ -154,11 +155,17 @@ impl Binder<'_> {
                             }
                         });
                     }
-                    let row = self.insert_row(&table, &given, values)?;
+                    // A row alone may have something below it.
+                    let has_place = rows.len() == 1 && insert.top.is_none();
+                    let around = std::mem::replace(&mut self.set_values, has_place.then(Vec::new));
+                    let row = self.insert_row(&table, &given, values);
+                    below = std::mem::replace(&mut self.set_values, around).unwrap_or_default();
+                    let row = row?;
                     self.check_defaults(&row)?;
                     out.push(row);
                 }
                 match &insert.top {
+                    None if !below.is_empty() => self.over_values(below, out.remove(0), maxdop),
                     None => InsertSource::Values(out),
                     Some(top) => self.first_of_values(&table, out, top, maxdop)?,
                 }
@@ -283,6 +290,29 @@ impl Binder<'_> {
             query: Query { rel, output, maxdop, hints: self.plan_hints },
             row,
         })
+    }
+
+    /// A row of VALUES over what is computed once for it.
+    fn over_values(
+        &mut self,
+        exprs: Vec<(ColId, Expr)>,
+        row: Vec<Expr>,
+        maxdop: u32,
+    ) -> InsertSource {
+        let column = |(id, value): &(ColId, Expr)| OutputColumn {
+            base: None,
+            collation: types::Collation::default(),
+            name: None,
+            id: *id,
+            ty: value.ty,
+            nullable: true,
+            identity: None,
+            updatable: false,
+        };
+        let output = exprs.iter().map(column).collect();
+        let rel = Rel::Project { input: Box::new(Rel::OneRow), exprs };
+        let query = Query { rel, output, maxdop, hints: self.plan_hints };
+        InsertSource::Query { query, row }
     }
 
     /// What OPTION says: MAXDOP is returned.
@@ -410,13 +440,14 @@ impl Binder<'_> {
     ) -> Result<Vec<Expr>> {
         let mut row = Vec::with_capacity(table.columns.len());
         let set = self.given_set(table, given, &mut values)?;
+        let set = set.map(|set| (set, self.names_of_set(table)));
         for (ordinal, column) in table.columns.iter().enumerate() {
             if column.marks.column_set {
                 row.push(Expr::constant(Value::Null, column.ty));
                 continue;
             }
-            if let Some(set) = set.as_ref().filter(|_| column.marks.sparse) {
-                let part = self.part_of_set(set, table, column);
+            if let Some((set, names)) = set.as_ref().filter(|_| column.marks.sparse) {
+                let part = self.part_of_set(set, names, column);
                 row.push(self.store(part, column.ty, column.collation, ordinal)?);
                 continue;
             }
@@ -574,9 +605,17 @@ impl Binder<'_> {
             }
         }
         self.scopes.push(Scope { tables: tables.clone(), place: Place::Set });
+        // What a view makes of its rows may be read beside the columns that are known here.
+        let has_place = mapped.is_none() && instead.is_none() && check.is_none();
+        let around = std::mem::replace(&mut self.set_values, has_place.then(Vec::new));
         let set = self.update_set(&update.set, &table, &old, mapped.as_ref());
+        let values = std::mem::replace(&mut self.set_values, around).unwrap_or_default();
         self.scopes.pop();
         let set = set?;
+        let seen = tables.iter().flat_map(|t| &t.columns).map(|c| (c.id, c.ty, c.nullable));
+        let own = old.iter().zip(&table.columns).map(|(id, c)| (*id, c.ty, c.nullable));
+        let read = [(locator, crate::updatable::LOCATOR, false)].into_iter().chain(seen).chain(own);
+        let rel = self.beside(rel, values, read);
         let output = match &update.output {
             Some(output) => Some(self.output(
                 output,
@@ -741,6 +780,7 @@ impl Binder<'_> {
                     return Err(BindError::unsupported(what, line));
                 }
                 let set = self.set_as_xml(value)?;
+                let set = self.once(set)?;
                 self.update_by_set(&set, table, &mut out)?;
                 continue;
             }

@@ -50,26 +50,24 @@ fn written(value: &Value) -> Option<String> {
     }
 }
 
-/// What the set says of one column: `v` is the set, the column, the set's name, its columns, NULL, the table's others.
+/// What the set says of one column: `v` is the set, the column, the set's name, its columns' names, the table's others',
+/// each list with a NUL between two of them.
 pub(super) fn part(v: &[Value], ty: SqlType) -> Result<Value> {
     let text = match &v[0] {
         Value::Null => return Ok(Value::Null),
         Value::Node(node) => node.document().write(node.id()),
         value => value.as_str().unwrap_or("").to_owned(),
     };
-    let (column, set) = (v[1].as_str().unwrap_or(""), v[2].as_str().unwrap_or(""));
-    let mut names = v[3..].split(Value::is_null);
-    let (own, others) = (names.next().unwrap_or(&[]), names.next().unwrap_or(&[]));
-    let is_among = |names: &[Value], name: &str| {
-        names.iter().filter_map(Value::as_str).any(|known| known.eq_ignore_ascii_case(name))
-    };
+    let [column, set, own, others] = [1, 2, 3, 4].map(|i| v[i].as_str().unwrap_or(""));
+    let is_among =
+        |names: &str, name: &str| names.split('\0').any(|known| known.eq_ignore_ascii_case(name));
     let document = xml::parse(&text, Options { preserve: true, encoding: Encoding::Known })?;
     let mut found = None;
     let mut seen: Vec<String> = Vec::new();
     let mut breath = Breath::new();
     for id in document.children(0) {
         // A step for each name that the element's is compared with.
-        breath.steps(1 + v.len() / 4 + seen.len() / 4)?;
+        breath.steps(1 + (own.len() + others.len()) / 64 + seen.len() / 4)?;
         match document.kind(id) {
             Kind::Element => {}
             Kind::Comment | Kind::Instruction => continue,

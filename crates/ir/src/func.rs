@@ -125,8 +125,9 @@ pub enum FuncId {
     Collate(types::collation::Rule),
     /// (nvarchar name, any value, nvarchar name, any value ...) -> xml: an element for each value but NULL
     ColumnSet,
-    /// (xml set, nvarchar column, nvarchar name of the set, nvarchar other column ...) -> the node's type: what the set says
-    /// of the column, NULL where it says nothing. Errors 207, 9523, 9524, 9525, 9528, 9532, 9533
+    /// (xml set, nvarchar column, nvarchar name of the set, nvarchar its columns, nvarchar the table's others; names with a
+    /// NUL between two) -> the node's type: what the set says of the column, NULL where it says nothing. Errors
+    /// 207, 9523, 9524, 9525, 9528, 9532, 9533
     PartOfSet,
     // Other.
     /// (any, int style) -> the node's type: CONVERT and TRY_CONVERT whose style is no constant
