@@ -245,13 +245,14 @@ impl Binder<'_> {
             self.check_kept(table, known, parts, &bound)?;
             self.check_column(table, check, &columns, &bound)?;
         }
-        for (index, filter) in &parts.indexes {
+        for (index, filter) in &mut parts.indexes {
             if let Some(filter) = filter {
                 let is_computed = |at: usize| match known {
                     Some(table) => table.columns.get(at).is_some_and(|c| c.computed.is_some()),
                     None => parts.columns.get(at).is_some_and(|c| c.computed.is_some()),
                 };
                 self.filter(&index.name, table, &columns, &is_computed, filter)?;
+                index.filter = index.filter.take().map(|text| self.kept_filter(filter, &text));
             }
         }
         let another = parts.unique.iter().any(|k| k.clustered)

@@ -72,13 +72,19 @@ impl Binder<'_> {
         source
     }
 
+    /// A text without the characters that the page of a varchar without a column lacks.
+    pub(crate) fn in_usual_page(&self, text: &str) -> String {
+        let page = self.usual_page();
+        text.chars().map(|c| page.nearest(c)).collect()
+    }
+
     /// A literal without N that is not all ASCII: what the page does not have is lost before anybody sees it, but in a
     /// definition that was kept with it.
     pub(crate) fn varchar_literal(&self, value: &str) -> Expr {
         let page = self.usual_page();
         let text: String = match self.whole_literals {
             true => value.to_owned(),
-            false => value.chars().map(|c| page.nearest(c)).collect(),
+            false => self.in_usual_page(value),
         };
         let bytes: usize = text.chars().map(|c| page.bytes_of(c)).sum();
         let len = if bytes > 8000 { Len::Max } else { Len::N(bytes.max(1) as u16) };

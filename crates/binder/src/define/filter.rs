@@ -8,6 +8,35 @@ use syntax::ast;
 use types::SqlType;
 
 impl Binder<'_> {
+    /// The text of a filter that is to be kept: its literals without N have what the database's page has.
+    pub(super) fn kept_filter(&self, filter: &ast::Expr, text: &str) -> Box<str> {
+        let mut kept = filter.clone();
+        match self.bring_to_page(&mut kept) {
+            true => syntax::filter_text(&kept, text).into(),
+            false => text.into(),
+        }
+    }
+
+    /// Whether that changed a literal.
+    fn bring_to_page(&self, e: &mut ast::Expr) -> bool {
+        use ast::ExprKind as K;
+        match &mut e.kind {
+            K::Literal(ast::Literal::String { value, national: false }) => {
+                let kept = self.in_usual_page(value);
+                let changed = kept != *value;
+                *value = kept;
+                changed
+            }
+            K::Binary { left, right, .. } => self.bring_to_page(left) | self.bring_to_page(right),
+            K::InList { list, .. } => {
+                list.iter_mut().fold(false, |changed, e| self.bring_to_page(e) | changed)
+            }
+            K::Unary { expr, .. } => self.bring_to_page(expr),
+            K::Cast(cast) => self.bring_to_page(&mut cast.expr),
+            _ => false,
+        }
+    }
+
     /// 10735 for a condition that is none of a filter, 10609 for one over a computed column.
     pub(super) fn filter(
         &mut self,

@@ -104,6 +104,7 @@ impl Binder<'_> {
                 |at: usize| table.columns.get(at).is_some_and(|c| c.computed.is_some());
             let name = &create.index.name.value;
             self.filter(name, &table.name, &columns, &is_computed, filter)?;
+            spec.filter = spec.filter.map(|text| self.kept_filter(filter, &text));
         }
         let changes = vec![Change::AddIndex(spec)];
         Ok(ddl::AlterTable {
