@@ -72,7 +72,9 @@ impl Binder<'_> {
     pub(crate) fn once(&mut self, set: Expr) -> Result<Expr> {
         let differs = set.any(&mut |e| match &e.kind {
             ExprKind::Subquery { .. } => true,
-            ExprKind::Func { func: FuncId::User(_), .. } => true,
+            ExprKind::Func { func: FuncId::User(_) | FuncId::Rand, .. } => true,
+            // All copies of it have one number.
+            ExprKind::Func { func: FuncId::NextValue(_) | FuncId::ThisValue(_), .. } => false,
             ExprKind::Func { func, .. } => func.is_per_row(),
             _ => false,
         });

@@ -282,6 +282,13 @@ fn bulk_load_takes_all_rows_or_none() {
     assert_eq!(client.answer().expect("an answer").errors(), [2627]);
     assert_eq!(client.query("SELECT COUNT(*) FROM t").rows, [[Value::Int(20_000)]]);
     assert_eq!(client.query("INSERT BULK nowhere (a int)").errors(), [208]);
+    // A sparse column, in whose place `*` shows the column set.
+    client.query("CREATE TABLE s (k int, a int SPARSE, c xml COLUMN_SET FOR ALL_SPARSE_COLUMNS)");
+    assert_eq!(client.query("INSERT BULK s (a int)").errors(), [0; 0]);
+    client.writer.bulk(&bulk_rows(0..10));
+    client.send();
+    assert_eq!(client.answer().expect("an answer").errors(), [0; 0]);
+    assert_eq!(client.query("SELECT COUNT(*) FROM s WHERE a < 10").rows, [[Value::Int(10)]]);
     // Rows that nothing announced.
     client.writer.bulk(&bulk_rows(0..10));
     client.send();
