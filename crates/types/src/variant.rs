@@ -2,7 +2,8 @@
 //!
 //! Two of them compare by the families of their types first (dates and times above approximate numbers, above exact
 //! ones, above texts, above binaries, above uniqueidentifiers); within a family by value, in the higher of both types.
-//! Hash, sort key and comparison agree. Source: SQL documentation, "sql_variant", "SQL_VARIANT_PROPERTY".
+//! Hash, sort key and comparison agree, but for texts under different rules: those compare by what both rules meet in, and
+//! have each the hash and the key of its own. Source: SQL documentation, "sql_variant", "SQL_VARIANT_PROPERTY".
 //!
 //! Invariants: what it holds is never NULL (that is [`Value::Null`]), never another variant, never of a (max) type.
 
