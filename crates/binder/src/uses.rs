@@ -122,11 +122,9 @@ pub(crate) fn of_value(uses: &Uses, sources: Option<Sources>, value: &Expr) {
 fn count_value(e: &Expr, counts: &mut HashMap<ColId, usize>) {
     e.walk(&mut |e| match &e.kind {
         ExprKind::Col(id) => *counts.entry(*id).or_default() += 1,
-        ExprKind::Subquery { query, kind, .. } => {
-            count_columns(&query.rel, counts);
-            if !matches!(kind, SubqueryKind::Exists) {
-                shown(query, counts);
-            }
+        // What is inside of it the walk comes to.
+        ExprKind::Subquery { query, kind, .. } if !matches!(kind, SubqueryKind::Exists) => {
+            shown(query, counts);
         }
         _ => {}
     });
