@@ -65,7 +65,7 @@ impl Row {
             let at = memory.add(size_of::<Row>());
             at.copy_from_nonoverlapping(NonNull::from(key).cast(), key.len());
             // Who has a reference to the row finds the key by the address behind it.
-            at.expose_provenance();
+            at.as_ptr().expose_provenance();
             memory.cast().write(Row {
                 newest: AtomicPtr::new(first.map_or(null_mut(), Owned::into_raw)),
                 next: AtomicPtr::new(null_mut()),

@@ -110,7 +110,7 @@ impl Version {
             let older = AtomicPtr::new(null_mut());
             let stamp = AtomicU64::new(stamp.0);
             // Who has a reference to the version finds them by the address behind it.
-            bytes.expose_provenance();
+            bytes.as_ptr().expose_provenance();
             memory.cast().write(Version { stamp, older, stored: len, run_offset, run_len });
         }
         Owned { version: memory.cast(), slab }
