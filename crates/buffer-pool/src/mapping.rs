@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Of 2 MiB: what x86 and arm64 have.
 const HUGE_PAGE: usize = 2 << 20;
-// linux/mman.h; the C library need not know them yet.
-const MADV_POPULATE_WRITE: libc::c_int = 23;
+// linux/mman.h; the C library need not know it yet.
 const MADV_DONTNEED_LOCKED: libc::c_int = 24;
 
 /// What a mapping's pages shall be.
@@ -76,14 +75,8 @@ impl Mapping {
     /// Backs a range with memory now. A refusal (an old kernel, no memory) leaves the pages to be touched on first use.
     pub(crate) fn populate(&self, from: usize, len: usize) -> io::Result<()> {
         let len = len.min(self.len.saturating_sub(from));
-        if len == 0 {
-            return Ok(());
-        }
-        // SAFETY: the range is inside of our mapping; populating changes no contents.
-        match unsafe { libc::madvise(self.base.add(from).cast(), len, MADV_POPULATE_WRITE) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        let at = self.base.wrapping_add(from);
+        if len == 0 { Ok(()) } else { runtime::pages::populate(at, len) }
     }
 
     /// Gives the memory of a range back, which is zeros from then on; false where that cannot be.

@@ -187,7 +187,13 @@ pub fn give_back() {
 /// Whether less than an eighth of what the process may have is left: nothing is set ready for later.
 pub fn is_short() -> bool {
     let limit = LIMIT.load(Relaxed);
-    HEAP.load(Relaxed) + MAPPED.load(Relaxed) + BESIDE.load(Relaxed) > limit - limit / 8
+    whole() > limit - limit / 8
+}
+
+/// What the process has, counted or not.
+#[inline]
+fn whole() -> i64 {
+    HEAP.load(Relaxed) + MAPPED.load(Relaxed) + BESIDE.load(Relaxed)
 }
 
 /// How often a task was refused.
@@ -209,7 +215,7 @@ pub struct NoMemory;
 pub fn check(bytes: usize) -> Result<(), NoMemory> {
     let limit = LIMIT.load(Relaxed);
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX / 4);
-    let whole = HEAP.load(Relaxed) + MAPPED.load(Relaxed) + BESIDE.load(Relaxed);
+    let whole = whole();
     if whole + bytes <= limit - limit / RESERVE_PART {
         return Ok(());
     }

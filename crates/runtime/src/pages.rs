@@ -5,6 +5,7 @@
 
 use crate::memory;
 use std::alloc::{Layout, handle_alloc_error};
+use std::io;
 use std::ptr::NonNull;
 
 /// A huge page of x86 and arm64.
@@ -53,9 +54,18 @@ impl Pages {
 
     /// Backs all of it with memory now. What the kernel refuses is backed when it is first used.
     pub fn touch(&self) {
-        let base = self.base.as_ptr().cast();
-        // SAFETY: our own mapping; populating changes no contents.
-        unsafe { libc::madvise(base, self.bytes, MADV_POPULATE_WRITE) };
+        let _ = populate(self.base.as_ptr(), self.bytes);
+    }
+}
+
+/// Backs a range of mapped memory now, whose contents stay. It begins at a page. A refusal (an old kernel: EINVAL; no memory;
+/// a range that is not mapped: ENOMEM) leaves what is not backed to its first use.
+#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the kernel checks the range; nobody reads it")]
+pub fn populate(at: *mut u8, bytes: usize) -> io::Result<()> {
+    // SAFETY: populating reads and writes nothing that the program could see.
+    match unsafe { libc::madvise(at.cast(), bytes, MADV_POPULATE_WRITE) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 
