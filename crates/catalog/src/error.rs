@@ -133,6 +133,12 @@ impl CatalogError {
         CatalogError::Refused { number, text: text.into() }
     }
 
+    /// 4928: a column that is `what`.
+    pub(crate) fn unalterable(column: &str, what: &str) -> CatalogError {
+        let text = format!("Cannot alter column '{column}' because it is '{what}'.");
+        CatalogError::refused(4928, text)
+    }
+
     /// SQL Server's message number.
     pub fn number(&self) -> i32 {
         match self {

@@ -72,12 +72,10 @@ impl Catalog {
         };
         let column = &table.columns[at];
         if column.computed.is_some() {
-            let text = format!("Cannot alter column '{}' because it is 'COMPUTED'.", column.name);
-            return Err(CatalogError::refused(4928, text));
+            return Err(CatalogError::unalterable(&column.name, "COMPUTED"));
         }
         if column.marks.column_set {
-            let text = format!("Cannot alter column '{}' because it is 'COLUMN_SET'.", column.name);
-            return Err(CatalogError::refused(4928, text));
+            return Err(CatalogError::unalterable(&column.name, "COLUMN_SET"));
         }
         let used = |c: &&ColumnDef| {
             let computed = c.computed.as_ref();

@@ -3,7 +3,7 @@
 //! Source: SQL documentation, "Use Column Sets"; numbers and texts are those of sys.messages.
 
 use crate::error::FunctionError;
-use crate::serialize::{from_base64, plain};
+use crate::serialize::{from_base64, plain, unknown};
 use ir::Expr;
 use runtime::task::Breath;
 use types::{Len, SqlType, Value, convert};
@@ -187,21 +187,10 @@ fn escaped(name: &str, text: &str) -> Result<String> {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '\r' => out.push_str("&#x0D;"),
-            '\0'..' ' if c != '\t' && c != '\n' => return Err(unknown(name, c)),
-            '\u{FFFE}' | '\u{FFFF}' => return Err(unknown(name, c)),
+            '\0'..' ' if c != '\t' && c != '\n' => return Err(unknown(name, c.into())),
+            '\u{FFFE}' | '\u{FFFF}' => return Err(unknown(name, c.into())),
             c => out.push(c),
         }
     }
     Ok(out)
-}
-
-/// 6841, as FOR XML has it.
-fn unknown(name: &str, c: char) -> FunctionError {
-    let code = c as u32;
-    let text = format!(
-        "FOR XML could not serialize the data for node '{name}' because it contains a character (0x{code:04X}) which is not \
-         allowed in XML. To retrieve this data using FOR XML, convert it to binary, varbinary or image data type and use \
-         the BINARY BASE64 directive."
-    );
-    FunctionError::new(6841, 16, text)
 }

@@ -13,6 +13,7 @@ use types::{SqlType, Value, format};
 
 pub(crate) use json::scalar as json_scalar;
 pub use xml::text as xml_text;
+pub(crate) use xml::unknown;
 
 /// A text in the making.
 pub struct Writer<'s> {

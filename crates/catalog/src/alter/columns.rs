@@ -44,8 +44,7 @@ impl Catalog {
                 (_, true) => "COLUMN_SET",
                 _ => "COMPUTED",
             };
-            let text = format!("Cannot alter column '{}' because it is '{what}'.", column.name);
-            return Err(CatalogError::refused(4928, text));
+            return Err(CatalogError::unalterable(&column.name, what));
         }
         if column.is_made() {
             let what = "ALTER COLUMN of a column of a period".into();

@@ -29,7 +29,7 @@ impl Catalog {
         let history = matches!(table.temporal, Temporal::History { .. });
         let column = &mut table.columns[at];
         if column.marks.column_set {
-            return refused(4928, unalterable(&column.name, "COLUMN_SET"));
+            return Err(CatalogError::unalterable(&column.name, "COLUMN_SET"));
         }
         match mark {
             Mark::Persisted => match &mut column.computed {
@@ -77,7 +77,7 @@ impl Catalog {
             }
             Mark::Hidden => column.marks.hidden = on,
             Mark::Sparse if column.computed.is_some() => {
-                return refused(4928, unalterable(&column.name, "COMPUTED"));
+                return Err(CatalogError::unalterable(&column.name, "COMPUTED"));
             }
             Mark::Sparse if on && !may_be_sparse(column) => {
                 let text = format!(
@@ -110,11 +110,6 @@ fn may_be_sparse(column: &ColumnDef) -> bool {
     // sysname is the system's own.
     let of_user = !matches!(column.alias, None | Some(SYSNAME));
     column.nullable && !is_made && !column.marks.rowguidcol && !of_user
-}
-
-/// 4928.
-fn unalterable(column: &str, what: &str) -> String {
-    format!("Cannot alter column '{column}' because it is '{what}'.")
 }
 
 /// 4936.

@@ -46,16 +46,17 @@ pub(super) fn check(out: &str) -> Result<(), FunctionError> {
         }
     }
     let Some(rest) = found else { return Ok(()) };
-    let code = &rest[3..5];
-    Err(FunctionError::new(
-        6841,
-        16,
-        format!(
-            "FOR XML could not serialize the data for node 'NoName' because it contains a character (0x00{code}) which \
-             is not allowed in XML. To retrieve this data using FOR XML, convert it to binary, varbinary or image data \
-             type and use the BINARY BASE64 directive."
-        ),
-    ))
+    Err(unknown("NoName", u32::from_str_radix(&rest[3..5], 16).unwrap_or_default()))
+}
+
+/// 6841: a character that XML does not know, in what a node would have.
+pub(crate) fn unknown(node: &str, code: u32) -> FunctionError {
+    let text = format!(
+        "FOR XML could not serialize the data for node '{node}' because it contains a character (0x{code:04X}) which is not \
+         allowed in XML. To retrieve this data using FOR XML, convert it to binary, varbinary or image data type and use \
+         the BINARY BASE64 directive."
+    );
+    FunctionError::new(6841, 16, text)
 }
 
 fn escape(text: &str, attribute: bool, out: &mut String) {
