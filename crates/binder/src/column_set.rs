@@ -12,11 +12,6 @@ use ir::*;
 use semantics::{BindError, Result};
 use types::{Len, SqlType, Value};
 
-/// Which column of a table is its column set.
-pub(crate) fn place(table: &TableDef) -> Option<usize> {
-    table.columns.iter().position(|column| column.marks.column_set)
-}
-
 impl Binder<'_> {
     /// What a column set is worth in a row with these columns.
     pub(crate) fn column_set_value(&self, table: &TableDef, ids: &[ColId]) -> Expr {
@@ -35,7 +30,7 @@ impl Binder<'_> {
         given: &[Option<usize>],
         values: &mut [Option<Expr>],
     ) -> Result<Option<Expr>> {
-        let Some(set) = place(table) else { return Ok(None) };
+        let Some(set) = table.column_set() else { return Ok(None) };
         let Some(position) = given[set] else { return Ok(None) };
         let named: Vec<usize> = (0..given.len()).filter(|i| given[*i].is_some()).collect();
         self.check_set_alone(table, &named)?;
@@ -113,7 +108,7 @@ impl Binder<'_> {
     /// The names that [`Binder::part_of_set`] asks for: the set's, its columns', the table's others', which are shared by
     /// all that have them.
     pub(crate) fn names_of_set(&self, table: &TableDef) -> [Expr; 3] {
-        let own = place(table).map_or("", |at| &table.columns[at].name);
+        let own = table.column_set().map_or("", |at| &table.columns[at].name);
         let all = |sparse: bool| {
             let those = table.columns.iter().filter(|c| c.marks.sparse == sparse);
             let names: Vec<&str> = those.map(|c| &*c.name).collect();
@@ -148,7 +143,7 @@ impl Binder<'_> {
     /// 1732, 1734: a column set that is added to a table.
     pub(crate) fn check_new_set(&self, table: &TableDef, added: &[ColumnSpec]) -> Result<()> {
         let Some(set) = added.iter().find(|column| column.marks.column_set) else { return Ok(()) };
-        if place(table).is_some() {
+        if table.column_set().is_some() {
             return Err(self.second_set(&set.name, &table.name, self.line));
         }
         if table.columns.iter().any(|column| column.marks.sparse) {

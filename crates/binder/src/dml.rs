@@ -342,10 +342,10 @@ impl Binder<'_> {
         columns: &[ast::Ident],
     ) -> Result<Vec<Option<usize>>> {
         if columns.is_empty() {
-            let has_set = crate::column_set::place(table).is_some();
+            let is_in_set = table.is_in_set();
             return Ok((0..table.columns.len())
                 .filter(|i| table.columns[*i].is_given())
-                .filter(|i| !(has_set && table.columns[*i].marks.sparse))
+                .filter(|i| !is_in_set(&table.columns[*i]))
                 .map(Some)
                 .collect());
         }

@@ -403,9 +403,9 @@ impl Binder<'_> {
         let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
         self.note_columns(&table, &columns);
         self.note_base(&table, &columns);
-        let has_set = crate::column_set::place(&table).is_some();
-        let is_hidden = |c: &catalog::ColumnDef| c.marks.hidden || has_set && c.marks.sparse;
-        let hidden = table.columns.iter().zip(&columns).filter(|(c, _)| is_hidden(c));
+        let is_in_set = table.is_in_set();
+        let hidden = table.columns.iter().zip(&columns);
+        let hidden = hidden.filter(|(c, _)| c.marks.hidden || is_in_set(c));
         self.hidden.extend(hidden.map(|(_, id)| *id));
         self.note_volatile(&table, &columns)?;
         let scope = ScopeTable {

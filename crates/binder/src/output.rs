@@ -21,12 +21,12 @@ impl Binder<'_> {
         with_inserted: bool,
         with_deleted: bool,
     ) -> Result<Output> {
-        let has_set = crate::column_set::place(table).is_some();
+        let is_in_set = table.is_in_set();
         let mut pseudo = |name: &str| {
             let mut columns = Vec::with_capacity(table.columns.len());
             for c in &table.columns {
                 let id = self.new_col();
-                if c.marks.hidden || has_set && c.marks.sparse {
+                if c.marks.hidden || is_in_set(c) {
                     self.hidden.insert(id);
                 }
                 columns.push(ScopeColumn {

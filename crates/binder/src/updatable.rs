@@ -231,12 +231,12 @@ impl Binder<'_> {
     ) -> Result<Vec<Option<usize>>> {
         if columns.is_empty() {
             let mut ordinals = Vec::with_capacity(mapped.len());
+            let is_in_set = table.is_in_set();
             for column in mapped {
                 let ordinal = column.ordinal.ok_or_else(|| self.derived_column(shown))?;
                 // As for a table: what the engine makes is not given.
                 let column = &table.columns[ordinal];
-                let in_set = column.marks.sparse && crate::column_set::place(table).is_some();
-                if column.is_given() && !in_set {
+                if column.is_given() && !is_in_set(column) {
                     ordinals.push(Some(ordinal));
                 }
             }

@@ -158,6 +158,15 @@ impl TableDef {
     pub fn secondary(&self) -> impl Iterator<Item = &IndexDef> {
         self.indexes.iter().filter(|index| !index.clustered && !index.disabled)
     }
+    /// Its column set.
+    pub fn column_set(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.marks.column_set)
+    }
+    /// Which columns its column set stands for: `*`, and an INSERT that names no columns, pass over them.
+    pub fn is_in_set(&self) -> impl Fn(&ColumnDef) -> bool + use<> {
+        let has_set = self.column_set().is_some();
+        move |column| has_set && column.marks.sparse
+    }
     /// May a row be written without looking at anything but its own columns, defaults and NULLs?
     pub fn is_plain(&self) -> bool {
         self.indexes.is_empty() && self.referencing.is_empty() && self.is_plain_to_insert()

@@ -127,9 +127,6 @@ impl Vm<'_> {
         let Some(table) = find_table(self.state, &ObjectName::from(rules.table)) else {
             return Vec::new();
         };
-        if !table.columns.iter().any(|column| column.marks.column_set) {
-            return Vec::new();
-        }
         let column = |def: &ColumnDef| Column {
             name: def.name.clone(),
             ty: def.ty,
@@ -138,7 +135,8 @@ impl Vm<'_> {
             is_identity: false,
             is_made: def.is_made(),
         };
-        table.columns.iter().filter(|def| def.marks.sparse).map(column).collect()
+        let is_in_set = table.is_in_set();
+        table.columns.iter().filter(|def| is_in_set(def)).map(column).collect()
     }
 
     /// Plans a load that is to run now: constraints that it passes over are not trusted from here on.
