@@ -187,6 +187,9 @@ impl Rule {
                 None => language.sort_key_into(text, out),
             },
             Rule::Bin => {
+                if ascii_binary_key_into(text.as_bytes(), out) {
+                    return;
+                }
                 for b in text.bytes() {
                     out.push(b);
                     if b == 0 {
@@ -510,6 +513,19 @@ pub fn ascii_sort_key_into(text: &[u8], out: &mut Vec<u8>) -> bool {
     out.reserve(text.len() + 1);
     out.extend(text.iter().map(|b| WEIGHTS[*b as usize]));
     out.push(0);
+    true
+}
+
+/// The same of a text that is compared by code points ([`Rule::Bin`]); false too where there is a NUL in it.
+#[inline]
+pub fn ascii_binary_key_into(text: &[u8], out: &mut Vec<u8>) -> bool {
+    let text = trim_blank_bytes(text);
+    if text.len() > SHORT_BYTES || !text.iter().all(|b| matches!(b, 1..=0x7f)) {
+        return false;
+    }
+    out.reserve(text.len() + 2);
+    out.extend_from_slice(text);
+    out.extend_from_slice(&[0, 0]);
     true
 }
 

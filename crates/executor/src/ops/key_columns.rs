@@ -5,7 +5,7 @@
 use super::hash::{KeyEncoder, of_eight, of_four};
 use crate::columns::{Column, Columns, Data, cell};
 use ir::Expr;
-use types::collation::{Rule, ascii_sort_key_into};
+use types::collation::{Rule, ascii_binary_key_into, ascii_sort_key_into};
 use types::{SqlType, Value};
 
 /// See the file's first lines.
@@ -22,6 +22,8 @@ enum Part {
     Four,
     Eight,
     Text,
+    /// A text compared by code points.
+    BinaryText,
     Value,
 }
 
@@ -65,7 +67,7 @@ impl KeyColumns {
         match part {
             Part::Four => self.load_numbers(units, |n| of_four(n as i32)),
             Part::Eight => self.load_numbers(units, of_eight),
-            Part::Text | Part::Value => return false,
+            Part::Text | Part::BinaryText | Part::Value => return false,
         }
         true
     }
@@ -107,6 +109,7 @@ fn part(ty: SqlType, column: &Column) -> Part {
         (Data::Units(_), SqlType::Int | SqlType::Date) if column.of.ty == ty => Part::Four,
         (Data::Units(_), SqlType::BigInt) if column.of.ty == ty => Part::Eight,
         (Data::Texts { .. }, _) if column.of.rule == Rule::CiAs => Part::Text,
+        (Data::Texts { .. }, _) if column.of.rule == Rule::Bin => Part::BinaryText,
         _ => Part::Value,
     }
 }
@@ -125,10 +128,15 @@ fn push_part(
         _ if column.is_null(row) => encoder.push(i, &Value::Null, out),
         (Part::Four, Data::Units(units)) => out.extend_from_slice(&of_four(units[row] as i32)),
         (Part::Eight, Data::Units(units)) => out.extend_from_slice(&of_eight(units[row])),
-        (Part::Text, Data::Texts { bytes, ends }) => {
+        (Part::Text | Part::BinaryText, Data::Texts { bytes, ends }) => {
             let begun = out.len();
             out.push(1);
-            if !ascii_sort_key_into(cell(bytes, ends, row), out) {
+            let text = cell(bytes, ends, row);
+            let made = match part {
+                Part::Text => ascii_sort_key_into(text, out),
+                _ => ascii_binary_key_into(text, out),
+            };
+            if !made {
                 out.truncate(begun);
                 encoder.push(i, &column.value(row), out);
             }
