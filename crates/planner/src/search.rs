@@ -2,7 +2,8 @@
 //!
 //! Joins are left-deep: what is joined so far meets one more part, by seeks into it, by a hash table of it (or the other
 //! way round, see `join.rs`), or pair by pair. Up to [`ALL_ORDERS_MAX`] parts the best order is found for every set of
-//! parts from those of its subsets (Selinger et al., 1979); above, whatever costs least comes next.
+//! parts from those of its subsets (Selinger et al., 1979); above, whatever costs least comes next, from each of several
+//! beginnings, of which the one that ends cheapest is taken.
 //!
 //! Promise: the same rows in any order; outer joins, semijoins and whatever else is not an inner join stay whole parts.
 
@@ -16,6 +17,9 @@ use crate::parts::Parts;
 
 /// Parts of which all orders are tried: 2^n sets, n steps each.
 const ALL_ORDERS_MAX: usize = 8;
+
+/// Steps that are weighed at most where not all orders are tried: some microseconds each.
+const STEPS_MAX: usize = 4_000;
 
 /// Longest list whose order is chosen by cost, so that planning stays quick.
 const PARTS_MAX: usize = 64;
@@ -229,10 +233,19 @@ impl Lowering {
         stdx::fatal!("planner: no order of joins")
     }
 
+    /// The best of what comes of beginning with each part, or with the smallest of many.
     fn next_best(&self, parts: &[Part], links: &[Link]) -> Joined {
-        let by_rows = |a: &usize, b: &usize| parts[*a].rows.total_cmp(&parts[*b].rows);
-        let at = (0..parts.len()).min_by(by_rows).unwrap_or(0);
-        let mut joined = self.first(at, parts);
+        let n = parts.len();
+        let mut begins: Vec<usize> = (0..n).collect();
+        begins.sort_by(|a, b| parts[*a].rows.total_cmp(&parts[*b].rows));
+        begins.truncate((2 * STEPS_MAX / (n * n)).max(1));
+        let ends = begins.into_iter().map(|begin| self.next_best_from(begin, parts, links));
+        let best = ends.min_by(|a, b| a.cost.total_cmp(&b.cost));
+        best.unwrap_or_else(|| stdx::fatal!("planner: a join of no parts"))
+    }
+
+    fn next_best_from(&self, begin: usize, parts: &[Part], links: &[Link]) -> Joined {
+        let mut joined = self.first(begin, parts);
         while joined.order.len() < parts.len() {
             let free = (0..parts.len()).filter(|i| joined.set & (1 << i) == 0);
             let linked = |next: usize| {
