@@ -111,6 +111,9 @@ struct World<'a> {
     /// Sessions that have no room.
     full: Vec<(usize, usize)>,
     poll_is_due: bool,
+    /// Share of the workers that have been at work, of late: see [`World::settle`]; and up to when it says so.
+    computing: f64,
+    computing_at: f64,
     /// The writer is at work, or will be.
     writer_is_up: bool,
     /// How often something was published, and by which CPU last.
@@ -145,6 +148,8 @@ pub fn simulate(machine: &Machine, p: &Parameters, load: &Load, seconds: f64) ->
         waiters: Vec::new(),
         full: Vec::new(),
         poll_is_due: false,
+        computing: 0.0,
+        computing_at: 0.0,
         writer_is_up: false,
         published: 0,
         publisher: first,
@@ -239,6 +244,7 @@ impl World<'_> {
             return;
         }
         let Some((session, woken)) = self.workers[worker].ready.pop_front() else { return };
+        self.settle();
         self.workers[worker].running = Some(session);
         self.workers[worker].busy_since = self.now;
         self.begin(worker, if woken { self.p.turn_ns } else { 0.0 });
@@ -246,6 +252,8 @@ impl World<'_> {
 
     /// The running session leaves its CPU.
     fn leave(&mut self, worker: usize) -> Option<usize> {
+        self.workers[worker].running?;
+        self.settle();
         let session = self.workers[worker].running.take()?;
         self.workers[worker].busy += self.now - self.workers[worker].busy_since;
         Some(session)
@@ -445,12 +453,21 @@ impl World<'_> {
         self.publisher = by.unwrap_or(self.publisher);
     }
 
+    /// Brings the share of workers that compute up to now. It is an average over about a quantum, which is as long as whoever
+    /// computes keeps a write waiting: a row's few hundred nanoseconds at the moment at which a write goes out keep none.
+    fn settle(&mut self) {
+        let running = self.workers.iter().filter(|w| w.running.is_some()).count();
+        let old = (-(self.now - self.computing_at) / self.p.quantum_ns.max(1.0)).exp();
+        let share = running as f64 / self.workers.len() as f64;
+        self.computing = self.computing * old + share * (1.0 - old);
+        self.computing_at = self.now;
+    }
+
     fn submit(&mut self, out: Out) {
         self.flushes += 1;
-        let running = self.workers.iter().filter(|w| w.running.is_some()).count();
-        let computing = running as f64 / self.workers.len() as f64;
+        self.settle();
         let (bytes, chance) = (out.blocks as f64 * BLOCK_BYTES, self.share());
-        let ns = self.p.flushes.ns(bytes, out.in_flight as f64, computing, chance);
+        let ns = self.p.flushes.ns(bytes, out.in_flight as f64, self.computing, chance);
         // Measured up to when a task runs again.
         self.after((ns - self.p.turn_ns).max(1.0), Event::Landed(out.number));
     }

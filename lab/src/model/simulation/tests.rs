@@ -126,6 +126,30 @@ fn writes_that_share_the_device_take_longer_and_take_the_cpus() {
 }
 
 #[test]
+fn a_write_is_kept_waiting_by_who_computes_all_the_while() {
+    use crate::model::flush_times::Point;
+    let mut points = Vec::new();
+    for in_flight in [1.0, 2.0] {
+        points.push(Point::constant(4096.0, in_flight, false, 100_000.0));
+        points.push(Point::constant(4096.0, in_flight, true, 2_000_000.0));
+    }
+    let flushes = FlushTimes::new(points).expect("a grid");
+    let p = Parameters { flushes, ..parameters() };
+    // Both are woken by the same write, again and again, and go on for some hundred nanoseconds side by side.
+    let durable = Load { durable: true, ..load(2, 2, Reserve::Lanes) };
+    let rate = simulate(&machine("1x2"), &p, &durable, 0.5).rows_per_s;
+    let alone = simulate(&machine("1x2"), &parameters(), &durable, 0.5).rows_per_s;
+    near(rate / alone, 1.0, 0.15);
+    // Rows that take a millisecond keep it waiting.
+    let long = |p: Parameters| {
+        let p = Parameters { single: Piece { ns: 1e6, bytes: 200.0 }, ..p };
+        simulate(&machine("1x2"), &p, &durable, 2.0).rows_per_s
+    };
+    let (kept, free) = (long(p), long(parameters()));
+    assert!(kept < 0.75 * free, "{kept} {free}");
+}
+
+#[test]
 fn a_device_that_is_behind_is_what_delayed_commits_get() {
     let slow = Parameters {
         flushes: FlushTimes::constant(10e6),
