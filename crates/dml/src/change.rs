@@ -486,12 +486,12 @@ fn walks_index_over(node: &Node, columns: &[usize]) -> bool {
 
 /// Rows may be changed as they come: nothing else of the plan looks at the table.
 fn streams(plan: &Plan, table: &TableDef) -> bool {
-    is_single_scan(&plan.root) && !plan.subplans.iter().any(|s| reads(&s.node, table))
+    is_single_scan(&plan.root) && !plan.trees().skip(1).any(|tree| reads(tree, table))
 }
 
 /// Whether a plan reads the table, in a subquery perhaps.
 fn reads_anywhere(plan: &Plan, table: &TableDef) -> bool {
-    reads(&plan.root, table) || plan.subplans.iter().any(|s| reads(&s.node, table))
+    plan.trees().any(|tree| reads(tree, table))
 }
 
 /// Whether a plan reads the table.

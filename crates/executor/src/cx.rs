@@ -5,7 +5,7 @@
 
 use crate::memory::{FREE_BYTES, Grant, MemoryPool};
 use crate::message::SqlError;
-use crate::ops::Parts;
+use crate::ops::{Parts, Spooled};
 use crate::spill::SpillFile;
 use crate::subquery::Kept;
 use crate::warnings::Warnings;
@@ -205,6 +205,9 @@ pub struct Cx<'a> {
     pub view_changes: Option<&'a mut crate::ViewChanges>,
     /// Subqueries of the running plan.
     pub subplans: &'a [SubPlan],
+    /// What several operators of it read, and of each what there is so far; absent while it is at work.
+    spools: &'a [planner::Node],
+    spooled: Vec<Option<Box<Spooled<'a>>>>,
     /// Correlation parameters of the running plan.
     pub params: Vec<Value>,
     /// Bytes that may be held without asking anybody.
@@ -287,6 +290,8 @@ impl<'a> Cx<'a> {
             changed: None,
             view_changes: None,
             subplans: &[],
+            spools: &[],
+            spooled: Vec::new(),
             params: Vec::new(),
             allowance: FREE_BYTES,
             now_unix_ns: 0,
@@ -355,6 +360,30 @@ impl<'a> Cx<'a> {
             kept.clear();
             kept.resize_with(subplans.len(), || None);
         }
+    }
+
+    /// Takes over what several operators of a plan read. What was kept for the plan before is let go.
+    #[inline]
+    pub(crate) fn set_spools(&mut self, spools: &'a [planner::Node]) {
+        if self.spools.is_empty() && spools.is_empty() {
+            return;
+        }
+        for spooled in std::mem::take(&mut self.spooled).into_iter().flatten() {
+            spooled.end(self);
+        }
+        self.spools = spools;
+        self.spooled.resize_with(spools.len(), || None);
+    }
+
+    /// What there is of a spool, for as long as somebody reads it.
+    pub(crate) fn take_spool(&mut self, id: usize) -> Box<Spooled<'a>> {
+        let begin = || Box::new(Spooled::begin(&self.spools[id]));
+        self.spooled[id].take().unwrap_or_else(begin)
+    }
+
+    /// Puts it back.
+    pub(crate) fn put_spool(&mut self, id: usize, spooled: Box<Spooled<'a>>) {
+        self.spooled[id] = Some(spooled);
     }
 
     /// The statement's UTC time in ns since 1970; read at the first call.

@@ -30,6 +30,7 @@ mod raw_filter;
 mod raw_layout;
 mod reader;
 mod recursive;
+mod rollup;
 mod row_store;
 mod rowset;
 mod scan;
@@ -39,6 +40,7 @@ mod shared;
 mod simple;
 mod slots;
 mod sort;
+mod spool;
 mod stream_aggregate;
 mod window;
 mod window_values;
@@ -56,6 +58,7 @@ pub(crate) use hash::KeyEncoder;
 pub use hash::KeyMap;
 pub use scan::{as_slice, engine_tree, past};
 pub use simple::{percentage, row_count};
+pub(crate) use spool::Spooled;
 
 /// A running operator.
 pub(crate) trait Operator {
@@ -213,6 +216,9 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
             let needed = slots::of_grouping(group, aggs, *weight, input.types.len());
             let source = build_for(input, Some(&needed));
             match (strategy, sets) {
+                (_, Some(sets)) if planner::rolls_up(aggs, sets) => {
+                    Box::new(rollup::Rollup::new(source, group, aggs, sets, *weight))
+                }
                 (_, Some(sets)) => {
                     Box::new(grouping_sets::SetsAggregate::new(source, group, aggs, sets))
                 }
@@ -250,6 +256,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
         Op::Serialize { input, spec } => {
             Box::new(serialize::Serialize::new(build(input), spec, input.types.len()))
         }
+        Op::Spool { id } => Box::new(spool::Spool::new(*id, width)),
         Op::HashSetOp { op, left, right } => {
             Box::new(set::HashSetOp::new(*op, build(left), build(right), &left.types))
         }

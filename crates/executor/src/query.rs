@@ -32,6 +32,7 @@ pub fn for_each_batch<'a>(
     mut each: impl FnMut(&Batch, &mut Cx<'a>) -> Result<(), SqlError>,
 ) -> Result<u64, SqlError> {
     cx.set_plan(&plan.subplans, plan.param_count);
+    cx.set_spools(&plan.spools);
     let result = pull(plan, cx, &mut each);
     if cx.kept().is_some_and(|kept| kept.spilled.operators() > 0) {
         let spilled = std::mem::take(&mut cx.keep().spilled);
@@ -65,7 +66,7 @@ fn pull<'a>(
 
 /// Whether a plan reads any table, or a view of the system.
 pub fn reads_tables(plan: &Plan) -> bool {
-    node_reads_tables(&plan.root) || subplans_read_tables(&plan.subplans)
+    plan.trees().any(node_reads_tables)
 }
 
 /// The same of an expression's subqueries.

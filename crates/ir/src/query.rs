@@ -547,3 +547,17 @@ pub struct TableHints {
     /// Rows whose locators are asked for are only read: a cursor's.
     pub unlocked: bool,
 }
+
+impl TableHints {
+    /// Rows, or the table, are locked otherwise than the transaction's level has it, or passed over where they are.
+    pub fn asks_for_locks(&self) -> bool {
+        self.updlock
+            || self.xlock
+            || self.tablock
+            || self.tablockx
+            || self.holdlock
+            || self.repeatableread
+            || self.readcommittedlock
+            || self.readpast
+    }
+}

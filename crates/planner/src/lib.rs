@@ -34,6 +34,7 @@ mod print;
 mod search;
 pub mod show;
 mod slots;
+mod spool;
 mod spread;
 mod statement;
 mod subtree;
@@ -42,7 +43,7 @@ mod wishes;
 
 pub use estimate::Known;
 pub use plan::*;
-pub use spread::probes_left;
+pub use spread::{probes_left, rolls_up};
 pub use statement::{
     plan_delete, plan_expr, plan_insert, plan_merge, plan_query, plan_select, plan_update,
 };

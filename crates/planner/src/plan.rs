@@ -31,6 +31,8 @@ pub struct Plan {
     pub param_count: usize,
     /// Plans of subqueries used as expressions, by `SubPlanId`.
     pub subplans: Vec<SubPlan>,
+    /// What several operators read, computed once: by the numbers of [`Op::Spool`].
+    pub spools: Vec<Node>,
 }
 
 /// A subquery inside an expression. Its value is asked for through `ExprKind::SubPlan`; the first
@@ -164,6 +166,10 @@ pub enum Op {
         input: Box<Node>,
         keys: Vec<SortKey>,
     },
+    /// The rows of a spool of the plan, in their order; whoever asks first for a row has it computed.
+    Spool {
+        id: usize,
+    },
     /// Sort that keeps only the first `count` rows (bigint).
     TopN {
         input: Box<Node>,
@@ -268,6 +274,7 @@ macro_rules! inputs {
             | Op::Values { .. }
             | Op::Scan(_)
             | Op::System { .. }
+            | Op::Spool { .. }
             | Op::Function { .. } => Vec::new(),
             Op::Recursive { anchor, step, .. } => vec![anchor, step],
             Op::Filter { input, .. }
@@ -341,14 +348,20 @@ impl Plan {
         Plan {
             root: self.root.metered(),
             subplans: self.subplans.into_iter().map(SubPlan::metered).collect(),
+            spools: self.spools.into_iter().map(Node::metered).collect(),
             ..self
         }
     }
 
+    /// The trees of which it consists; the root's comes first.
+    pub fn trees(&self) -> impl Iterator<Item = &Node> {
+        let subplans = self.subplans.iter().map(|sub| &sub.node);
+        std::iter::once(&self.root).chain(subplans).chain(&self.spools)
+    }
+
     /// See [`Node::each_scan`].
     pub fn each_scan<'a>(&'a self, each: &mut dyn FnMut(&'a Scan, &'a NodeFigures)) {
-        self.root.each_scan(each);
-        self.subplans.iter().for_each(|sub| sub.node.each_scan(each));
+        self.trees().for_each(|tree| tree.each_scan(each));
     }
 }
 

@@ -9,7 +9,12 @@ use crate::plan::*;
 impl Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         node(f, &self.root, 0)?;
-        print_subplans(f, &self.subplans)
+        print_subplans(f, &self.subplans)?;
+        for (i, spool) in self.spools.iter().enumerate() {
+            writeln!(f, "spool {i}")?;
+            node(f, spool, 1)?;
+        }
+        Ok(())
     }
 }
 
@@ -195,6 +200,7 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             f.write_str("Concat")?;
             inputs.extend(all);
         }
+        Op::Spool { id } => write!(f, "Spool {id}")?,
         Op::HashSetOp { op, left, right } => {
             write!(f, "{op:?}")?;
             inputs.extend([&**left, &**right]);

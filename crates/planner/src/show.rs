@@ -12,6 +12,7 @@ mod nested;
 mod operator;
 mod scalar;
 mod scan;
+mod spool;
 mod xml;
 
 use crate::cost::{self, Cost};
@@ -29,6 +30,9 @@ pub struct Show<'a> {
     database: &'a str,
     vars: &'a [&'a str],
     subplans: &'a [SubPlan],
+    spools: &'a [Node],
+    /// Of spools that are read so far, by number, what fills them and the names of their slots.
+    spooled: HashMap<usize, (Step, Vec<String>)>,
     /// What each correlation parameter is.
     params: HashMap<u32, String>,
     /// Subqueries named by expressions of the step at hand.
@@ -39,14 +43,23 @@ pub struct Show<'a> {
 impl<'a> Show<'a> {
     /// In a database, with the names of the frame's variables (with the `@`).
     pub fn new(database: &'a str, vars: &'a [&'a str]) -> Show<'a> {
-        let (params, asked) = (HashMap::new(), Vec::new());
-        Show { database, vars, subplans: &[], params, asked, last_expr: 1000 }
+        Show {
+            database,
+            vars,
+            subplans: &[],
+            spools: &[],
+            spooled: HashMap::new(),
+            params: HashMap::new(),
+            asked: Vec::new(),
+            last_expr: 1000,
+        }
     }
 
     /// A query.
     pub fn plan(&mut self, plan: &'a Plan) -> Step {
-        self.subplans = &plan.subplans;
+        (self.subplans, self.spools) = (&plan.subplans, &plan.spools);
         let mut step = self.node(&plan.root, 1.0).0;
+        self.fill_spools(&mut step);
         step.total(1.0);
         step
     }
@@ -70,7 +83,7 @@ impl<'a> Show<'a> {
                 }
             }
             InsertSource::Query { plan, row } => {
-                self.subplans = &plan.subplans;
+                (self.subplans, self.spools) = (&plan.subplans, &plan.spools);
                 let (step, slots) = self.node(&plan.root, 1.0);
                 let names = self.columns_of(&insert.table);
                 let set: Vec<String> = row.iter().map(|e| self.scalar(e, &slots)).collect();
@@ -147,6 +160,7 @@ impl<'a> Show<'a> {
             inputs: vec![input],
             ..Step::default()
         };
+        self.fill_spools(&mut step);
         step.total(1.0);
         step
     }
@@ -376,6 +390,7 @@ impl<'a> Show<'a> {
                 let cost = Cost::cpu(cost::pass(rows));
                 (step("Concatenation", "Concatenation", Vec::new(), cost, steps), names)
             }
+            Op::Spool { id } => self.spool(*id, rows),
             Op::HashSetOp { op, left, right } => {
                 let (left, slots) = self.node(left, executions);
                 let (right, build) = self.node(right, executions);

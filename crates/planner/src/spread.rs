@@ -29,10 +29,12 @@ pub(crate) fn fold_rows(node: &mut Node) {
     for input in node.inputs_mut() {
         fold_rows(input);
     }
-    let Op::Aggregate { input, group, aggs, sets: None, weight, strategy, .. } = &mut node.op
-    else {
+    let Op::Aggregate { input, group, aggs, sets, weight, strategy, .. } = &mut node.op else {
         return;
     };
+    if sets.as_ref().is_some_and(|sets| !rolls_up(aggs, sets)) {
+        return;
+    }
     let joined = matches!(input.op, Op::HashJoin { .. });
     let plain = !group.iter().chain(aggs.iter().filter_map(|agg| agg.arg.as_ref())).any(asks)
         && aggs.iter().all(|agg| agg.joining.is_none());
@@ -280,9 +282,18 @@ fn gather_builds(node: &mut Node, branches: Branches) {
 
 /// A grouping whose parts can be made anywhere and put together.
 fn groups_anywhere(op: &Op) -> bool {
-    let Op::Aggregate { group, aggs, sets: None, .. } = op else { return false };
+    let Op::Aggregate { group, aggs, sets, .. } = op else { return false };
+    if sets.as_ref().is_some_and(|sets| !rolls_up(aggs, sets)) {
+        return false;
+    }
     let plain = aggs.iter().all(|agg| !agg.distinct && agg.func.has_parts());
     plain && group.iter().chain(aggs.iter().filter_map(|agg| agg.arg.as_ref())).all(runs_anywhere)
+}
+
+/// Whether all of these grouping sets can be made of the groups of one of them.
+pub fn rolls_up(aggs: &[Agg], sets: &[u64]) -> bool {
+    let all = sets.iter().fold(0, |all, set| all | set);
+    sets.contains(&all) && aggs.iter().all(|agg| !agg.distinct && agg.func.has_parts())
 }
 
 /// Which side of a hash join in a pipeline is probed: that with more rows, where either may be built.
@@ -294,16 +305,7 @@ pub fn probes_left(kind: PhysicalJoin, left_rows: f64, right_rows: f64) -> bool 
 fn is_pipeline(node: &Node) -> bool {
     match &node.op {
         Op::Scan(scan) => {
-            let hints = &scan.hints;
-            let locks = hints.updlock
-                || hints.xlock
-                || hints.tablock
-                || hints.tablockx
-                || hints.holdlock
-                || hints.repeatableread
-                || hints.readcommittedlock
-                || hints.readpast;
-            !locks
+            !scan.hints.asks_for_locks()
                 && !scan.for_update
                 && !scan.locator
                 && !scan.reverse

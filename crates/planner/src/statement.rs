@@ -8,12 +8,6 @@ use crate::fold::fold;
 use crate::lower::*;
 use crate::plan::*;
 
-/// A planned query and where its columns lie.
-struct Planned {
-    plan: Plan,
-    cols: Vec<ColId>,
-}
-
 /// Plans a query whose root begins with its output, followed by whatever `more` names.
 fn plan(lowering: &mut Lowering, query: &Query, more: &Needed) -> (Node, Vec<ColId>) {
     let mut rel = query.rel.clone();
@@ -36,24 +30,50 @@ fn plan(lowering: &mut Lowering, query: &Query, more: &Needed) -> (Node, Vec<Col
     (lowered.node, lowered.cols)
 }
 
-fn finish(lowering: Lowering, mut root: Node, query: &Query) -> Plan {
-    crate::spread::fold_rows(&mut root);
-    crate::spread::gather(&mut root, query.maxdop, lowering.facts.maxdop);
-    Plan {
-        root,
-        output: query.output.clone(),
-        param_count: lowering.param_count,
-        subplans: subplans(lowering.subplans),
+/// The plan of a query that runs from its beginning to its end in one go, and changes no variable meanwhile: what it has
+/// several times is done once.
+fn finish_shared(lowering: Lowering, mut root: Node, query: &Query) -> Plan {
+    let mut subplans = lowered(lowering.subplans);
+    let spools = crate::spool::share(&mut root, &mut subplans);
+    let maxdop = (query.maxdop, lowering.facts.maxdop);
+    whole(root, subplans, spools, lowering.param_count, maxdop, query)
+}
+
+/// The plan of any other query.
+fn finish(lowering: Lowering, root: Node, query: &Query) -> Plan {
+    let maxdop = (query.maxdop, lowering.facts.maxdop);
+    let subplans = lowered(lowering.subplans);
+    whole(root, subplans, Vec::new(), lowering.param_count, maxdop, query)
+}
+
+fn whole(
+    mut root: Node,
+    mut subplans: Vec<SubPlan>,
+    mut spools: Vec<Node>,
+    param_count: usize,
+    (maxdop, usual): (u32, u32),
+    query: &Query,
+) -> Plan {
+    fold_subplans(&mut subplans);
+    for tree in std::iter::once(&mut root).chain(&mut spools) {
+        crate::spread::fold_rows(tree);
+        crate::spread::gather(tree, maxdop, usual);
     }
+    Plan { root, output: query.output.clone(), param_count, subplans, spools }
+}
+
+fn lowered(subplans: Vec<Option<SubPlan>>) -> Vec<SubPlan> {
+    subplans.into_iter().map(|s| s.expect("every subplan is filled once lowered")).collect()
+}
+
+fn fold_subplans(subplans: &mut [SubPlan]) {
+    subplans.iter_mut().for_each(|sub| crate::spread::fold_rows(&mut sub.node));
 }
 
 fn subplans(subplans: Vec<Option<SubPlan>>) -> Vec<SubPlan> {
-    let whole = |s: Option<SubPlan>| {
-        let mut s = s.expect("every subplan is filled once lowered");
-        crate::spread::fold_rows(&mut s.node);
-        s
-    };
-    subplans.into_iter().map(whole).collect()
+    let mut subplans = lowered(subplans);
+    fold_subplans(&mut subplans);
+    subplans
 }
 
 /// Folded and over the slots of `cols`.
@@ -89,7 +109,7 @@ pub fn plan_select(select: &ir::Select, known: &Known) -> SelectPlan {
                 }
                 _ => SelectTarget::Client,
             };
-            SelectPlan { plan: finish(lowering, root, query), target }
+            SelectPlan { plan: finish_shared(lowering, root, query), target }
         }
     }
 }
@@ -113,9 +133,10 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
             }
         }
         ir::InsertSource::Query { query, row } => {
-            let planned = planned(&mut lowering, query);
-            let row = row.iter().map(|e| over(&mut lowering, e, &planned.cols)).collect();
-            InsertSource::Query { plan: Box::new(finish(lowering, planned.plan.root, query)), row }
+            let (root, cols) = plan(&mut lowering, query, &Needed::new());
+            let row = row.iter().map(|e| over(&mut lowering, e, &cols)).collect();
+            let plan = Box::new(finish_shared(lowering, root, query));
+            InsertSource::Query { plan, row }
         }
         ir::InsertSource::Exec { exec, columns, row } => {
             let cols: Vec<ColId> = columns.iter().map(|c| c.id).collect();
@@ -155,12 +176,6 @@ fn changed_rows(lowering: &mut Lowering, from: &ir::ChangedRows, known: &Known) 
         output.reader = Some(OutputReader { filter });
     }
     ChangedRows { change, row: from.row.iter().map(|e| over(lowering, e, &cols)).collect() }
-}
-
-fn planned(lowering: &mut Lowering, query: &Query) -> Planned {
-    let (root, cols) = plan(lowering, query, &Needed::new());
-    let plan = Plan { root, output: query.output.clone(), param_count: 0, subplans: Vec::new() };
-    Planned { plan, cols }
 }
 
 pub fn plan_update(update: &ir::Update, known: &Known) -> UpdatePlan {

@@ -17,21 +17,104 @@ use crate::spill::Stream;
 use ir::Expr;
 use planner::Agg;
 
-/// Groups in a hash table; those in memory come out in the order in which they were first seen.
-/// What has no room is grouped in further turns, one after the other.
-///
-/// Where the rows are made by several branches, those group them first, and their groups are put together here.
-pub(super) struct HashAggregate<'p> {
-    input: Source<'p>,
-    grouping: Grouping<'p>,
-    scalar: bool,
-    table: GroupTable,
-    built: bool,
-    at: usize,
+/// Groups of an input, turn by turn: those of the first are in the table when it has been read, and what had no room in
+/// further ones.
+#[derive(Default)]
+pub(super) struct Turns {
+    pub(super) table: GroupTable,
     /// Rows for later, with their depth; the last is the next.
     later: Vec<(Stream, u32)>,
     /// Groups come in, not rows; what is put off is the groups' values and states.
     absorbs: bool,
+}
+
+impl Turns {
+    /// Turns into which groups come, by [`Turn::absorb`]: the first is over when [`Turns::end`] is called.
+    pub(super) fn of_groups() -> Turns {
+        Turns { absorbs: true, ..Turns::default() }
+    }
+
+    /// The first turn: all of the input. Where its rows are made by several branches, those group them first, and their
+    /// groups are put together here.
+    pub(super) fn first<'p>(
+        &mut self,
+        grouping: &Grouping<'p>,
+        scalar: bool,
+        input: &mut Source<'p>,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        if scalar {
+            self.table.begin_scalar(grouping);
+        }
+        let mut turn = Turn::default();
+        self.absorbs = input.group_by(&|| grouping.in_parts(scalar), cx)?;
+        if self.absorbs {
+            while let Some(groups) = input.next_groups(cx)? {
+                let Ok(mut groups) = groups.downcast::<GroupTable>() else {
+                    stdx::fatal!("groups are of another kind");
+                };
+                turn.absorb(grouping, &mut self.table, scalar, &groups, cx)?;
+                groups.clear(cx);
+            }
+        } else {
+            let table = &mut self.table;
+            read(grouping, scalar, input, table, &mut turn, &mut |_, _, _| Ok(true), cx)?;
+        }
+        self.end(turn, cx)
+    }
+
+    /// A turn is over: what it had no room for is for later.
+    pub(super) fn end(&mut self, mut turn: Turn, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        turn.put_off.end(&mut self.later, cx)
+    }
+
+    /// Whether there are further turns.
+    pub(super) fn has_more(&self) -> bool {
+        !self.later.is_empty()
+    }
+
+    /// The next one: its groups are in the table in place of the last one's. False: there is none.
+    pub(super) fn next(
+        &mut self,
+        grouping: &Grouping<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        self.table.clear(cx);
+        let Some((stream, depth)) = self.later.pop() else { return Ok(false) };
+        let mut turn = Turn::again(depth);
+        let (mut reader, mut row) = (stream.read(), Vec::new());
+        let mut since_breath = 0u32;
+        while let Some((head, bytes)) = reader.next(&stream)? {
+            let width = u32::from_le_bytes(head.try_into().unwrap_or_default()) as usize;
+            row.clear();
+            rowcode::decode(bytes, width, &mut row);
+            match self.absorbs {
+                true => turn.absorb_stored(grouping, &mut self.table, &row, cx)?,
+                false => turn.take(grouping, &mut self.table, false, &row, None, cx)?,
+            }
+            since_breath += 1;
+            if since_breath.is_multiple_of(1024) {
+                cx.breathe()?;
+            }
+        }
+        self.end(turn, cx)?;
+        Ok(true)
+    }
+
+    pub(super) fn clear(&mut self, cx: &mut Cx<'_>) {
+        self.table.clear(cx);
+        self.later.clear();
+    }
+}
+
+/// Groups in a hash table; those in memory come out in the order in which they were first seen.
+pub(super) struct HashAggregate<'p> {
+    input: Source<'p>,
+    grouping: Grouping<'p>,
+    scalar: bool,
+    turns: Turns,
+    built: bool,
+    at: usize,
 }
 
 impl<'p> HashAggregate<'p> {
@@ -46,78 +129,35 @@ impl<'p> HashAggregate<'p> {
             input,
             grouping: Grouping { weight, ..Grouping::new(group, aggs) },
             scalar,
-            table: GroupTable::default(),
+            turns: Turns::default(),
             built: false,
             at: 0,
-            later: Vec::new(),
-            absorbs: false,
         }
-    }
-
-    fn build(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        if self.scalar {
-            self.table.begin_scalar(&self.grouping);
-        }
-        let mut turn = Turn::default();
-        let (grouping, scalar) = (&self.grouping, self.scalar);
-        self.absorbs = self.input.group_by(&|| grouping.in_parts(scalar), cx)?;
-        if self.absorbs {
-            while let Some(groups) = self.input.next_groups(cx)? {
-                let Ok(mut groups) = groups.downcast::<GroupTable>() else {
-                    stdx::fatal!("groups are of another kind");
-                };
-                turn.absorb(&self.grouping, &mut self.table, self.scalar, &groups, cx)?;
-                groups.clear(cx);
-            }
-        } else {
-            let HashAggregate { grouping, input, table, scalar, .. } = self;
-            read(grouping, *scalar, input, table, &mut turn, &mut |_, _, _| Ok(true), cx)?;
-        }
-        turn.put_off.end(&mut self.later, cx)
-    }
-
-    /// Groups what the next stream holds.
-    fn build_later(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
-        self.table.clear(cx);
-        self.at = 0;
-        let Some((stream, depth)) = self.later.pop() else { return Ok(false) };
-        let mut turn = Turn::again(depth);
-        let (mut reader, mut row) = (stream.read(), Vec::new());
-        let mut since_breath = 0u32;
-        while let Some((head, bytes)) = reader.next(&stream)? {
-            let width = u32::from_le_bytes(head.try_into().unwrap_or_default()) as usize;
-            row.clear();
-            rowcode::decode(bytes, width, &mut row);
-            match self.absorbs {
-                true => turn.absorb_stored(&self.grouping, &mut self.table, &row, cx)?,
-                false => turn.take(&self.grouping, &mut self.table, false, &row, None, cx)?,
-            }
-            since_breath += 1;
-            if since_breath.is_multiple_of(1024) {
-                cx.breathe()?;
-            }
-        }
-        turn.put_off.end(&mut self.later, cx)?;
-        self.grouping.warn(cx);
-        Ok(true)
     }
 }
 
 impl Operator for HashAggregate<'_> {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         if !self.built {
-            self.build(cx)?;
+            self.turns.first(&self.grouping, self.scalar, &mut self.input, cx)?;
             self.grouping.warn(cx);
             self.built = true;
         }
         out.start(self.grouping.width());
         let (width, aggs) = (self.grouping.group.len(), self.grouping.aggs.len());
         while !out.is_full() {
-            if self.at == self.table.groups && !self.build_later(cx)? {
-                break;
+            if self.at == self.turns.table.groups {
+                self.at = 0;
+                let more = self.turns.next(&self.grouping, cx)?;
+                self.grouping.warn(cx);
+                if !more {
+                    break;
+                }
+                continue;
             }
-            let keys = &self.table.keys[self.at * width..(self.at + 1) * width];
-            let states = &self.table.states[self.at * aggs..(self.at + 1) * aggs];
+            let table = &self.turns.table;
+            let keys = &table.keys[self.at * width..(self.at + 1) * width];
+            let states = &table.states[self.at * aggs..(self.at + 1) * aggs];
             self.grouping.emit(keys, states, out)?;
             self.at += 1;
         }
@@ -125,8 +165,7 @@ impl Operator for HashAggregate<'_> {
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        self.table.clear(cx);
-        self.later.clear();
+        self.turns.clear(cx);
         self.built = false;
         self.at = 0;
         self.input.rewind(cx)

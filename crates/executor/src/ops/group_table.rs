@@ -99,6 +99,30 @@ impl Turn {
         Ok(())
     }
 
+    /// The same for a coarser grouping, by the expressions whose bits are in `set`: the values of the others are NULL.
+    pub(super) fn absorb_coarser(
+        &mut self,
+        grouping: &Grouping<'_>,
+        table: &mut GroupTable,
+        set: u64,
+        finer: &GroupTable,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let (width, aggs) = (grouping.group.len(), grouping.aggs.len());
+        let mut keys = vec![Value::Null; width];
+        for group in 0..finer.groups {
+            for (i, key) in keys.iter_mut().enumerate().filter(|(i, _)| set >> i & 1 == 1) {
+                key.clone_from(&finer.keys[group * width + i]);
+            }
+            let states = &finer.states[group * aggs..][..aggs];
+            self.absorb_group(grouping, table, false, &keys, states, cx)?;
+            if group.is_multiple_of(1024) {
+                cx.breathe()?;
+            }
+        }
+        Ok(())
+    }
+
     /// The same for one that was put off.
     pub(super) fn absorb_stored(
         &mut self,

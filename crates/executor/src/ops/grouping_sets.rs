@@ -1,4 +1,5 @@
-//! GROUPING SETS, ROLLUP and CUBE: every row counts once in each set.
+//! GROUPING SETS where no set groups by all that the others do, or an aggregate needs all rows of a group (`rollup.rs` has
+//! the others): every row counts once in each set.
 //!
 //! Promise: groups in memory come out in the order of the expressions, a total after what it totals. When memory is used
 //! up no group is opened any more: rows of those that there are still count, the others are written, with their set, to

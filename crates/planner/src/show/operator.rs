@@ -33,6 +33,8 @@ pub struct Step {
     pub parallel: bool,
     /// Rows of the first input of an adaptive join from which it hashes.
     pub adaptive_rows: Option<f64>,
+    /// The spool that it reads, where several do.
+    pub spool: Option<usize>,
     /// What was measured, where it was.
     pub measured: Option<Measured>,
     /// Its inputs.

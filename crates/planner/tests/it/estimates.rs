@@ -44,7 +44,7 @@ fn put(table: &TableDef, id: i32, column: &str, mut values: Vec<Value>) {
 }
 
 /// `big` has 10,000 rows: g is 7 in half of them and else 0..100, h is 0..10, n is NULL in a fifth.
-fn fixture() -> Fixture {
+pub(crate) fn fixture() -> Fixture {
     let names = Fixture::new(TABLES);
     let (big, dim) = (table(&names, "big"), table(&names, "dim"));
     big.statistics.note_rows(big.tree, f64::from(ROWS), 0);
@@ -64,7 +64,7 @@ fn fixture() -> Fixture {
     names
 }
 
-fn plan(names: &Fixture, sql: &str, known: &Known) -> Plan {
+pub(crate) fn plan(names: &Fixture, sql: &str, known: &Known) -> Plan {
     let batch = syntax::parse_batch(sql, &Default::default()).expect("it parses");
     let program = binder::bind_batch(&batch, sql, names).expect("it binds");
     let last = program.body.last().expect("a statement");

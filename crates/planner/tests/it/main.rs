@@ -5,3 +5,4 @@ mod estimates;
 #[path = "../../../binder/tests/fixture/mod.rs"]
 mod fixture;
 mod plans;
+mod spools;

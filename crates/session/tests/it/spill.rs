@@ -98,6 +98,16 @@ const QUERIES: &[&str] = &[
     "SELECT k FROM a INTERSECT SELECT k FROM b",
     "SELECT v, id, COUNT(*), SUM(d), GROUPING_ID(v, id) FROM a GROUP BY ROLLUP (v, id)",
     "SELECT k, t, v, COUNT(*), MIN(id) FROM a GROUP BY GROUPING SETS ((k, t), (t), (v), ())",
+    "SELECT v, k, t, COUNT(*), COUNT(k), SUM(d), AVG(d), MIN(t), MAX(id), ROUND(STDEV(v), 6), CHECKSUM_AGG(v),
+     GROUPING_ID(v, k, t) FROM a WHERE id < 3000 GROUP BY CUBE (v, k, t)",
+    "SELECT b.g, b.k, COUNT(*), COUNT(a.t), SUM(a.v), GROUPING(b.k) FROM a JOIN b ON a.k = b.k GROUP BY ROLLUP (b.g, b.k)",
+    "SELECT k, v, COUNT(*) FROM a GROUP BY GROUPING SETS ((k, v), (v), (k, v), (), ())",
+    "SELECT v, id, COUNT(DISTINCT k) FROM a GROUP BY ROLLUP (v, id)",
+    // Made once, read twice, by one or by several.
+    "WITH c AS (SELECT a.k, b.g, COUNT(*) AS n, MIN(a.pad) AS pad FROM a JOIN b ON a.k = b.k GROUP BY a.k, b.g) SELECT x.k,
+     y.g, x.pad, y.pad FROM c x JOIN c y ON x.k = y.k + 1",
+    "WITH c AS (SELECT id, t, pad, SUM(v) OVER (PARTITION BY t) AS n FROM a) SELECT x.id, y.n FROM c x JOIN c y ON x.id =
+     y.id + 1 AND y.pad = x.pad WHERE x.n > (SELECT AVG(n) FROM c)",
     // Held for one row of x at a time.
     "SELECT x.n, (SELECT STRING_AGG(CAST(y.n AS varchar(10)), ',') FROM n y WHERE y.n BETWEEN x.n AND x.n + 9) FROM n x",
     "SELECT id, SUM(v) OVER (PARTITION BY v % 3), LAG(pad, 2, 'none') OVER (PARTITION BY v % 3 ORDER BY id) FROM a",
