@@ -42,6 +42,7 @@ mod slots;
 mod sort;
 mod spool;
 mod stream_aggregate;
+mod texts;
 mod window;
 mod window_values;
 

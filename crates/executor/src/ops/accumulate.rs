@@ -195,13 +195,17 @@ impl Accumulator {
         Ok(())
     }
 
-    /// SUM and AVG take an exact number, in units of its scale, so many times.
+    /// SUM, AVG and COUNT take an exact number, in units of its scale, so many times.
     #[inline]
     pub fn add_units(&mut self, spec: &Spec, units: i64, times: i64) -> Result<(), SqlError> {
-        if let State::Exact { sum, count } = &mut self.state {
-            let more = i128::from(units) * i128::from(times);
-            *sum = sum.checked_add(more).ok_or_else(|| overflow(spec.ty))?;
-            *count += times;
+        match &mut self.state {
+            State::Exact { sum, count } => {
+                let more = i128::from(units) * i128::from(times);
+                *sum = sum.checked_add(more).ok_or_else(|| overflow(spec.ty))?;
+                *count += times;
+            }
+            State::Count(n) => *n += times,
+            _ => {}
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A grouping done by column: keys of a whole batch, then its groups, then one aggregate after the other.
 //!
 //! Promise: the groups, values and errors of [`Grouping`] row by row. It is for groupings by slots whose aggregates' arguments
-//! are slots, or sums, differences and products of exact numbers; a batch in which one of these does not fit goes row by
+//! are slots, or what `exact.rs` computes of exact numbers; a batch in which one of these does not fit goes row by
 //! row, so that the row that overflows says so. Knows nothing of how groups are kept.
 
 use super::accumulate::Accumulator;
@@ -166,7 +166,8 @@ mod tests {
     use crate::calls::tests::NoSession;
     use crate::columns::Kind;
     use crate::dice::Dice;
-    use ir::{ArithOp, ExprKind};
+    use ir::{ArithOp, CompareOp, ExprKind};
+    use runtime::task::Many;
     use std::collections::BTreeMap;
     use types::collation::Rule;
     use types::{Decimal, Len, RowColumn, SqlType};
@@ -217,7 +218,19 @@ mod tests {
             ty,
         };
         let any = |dice: &mut Dice| slot(dice.roll(8));
-        match dice.roll(6) {
+        match dice.roll(9) {
+            6 | 7 => {
+                let (func, ty) = match dice.roll(3) {
+                    0 => (AggFunc::Sum, SqlType::BigInt),
+                    1 => (AggFunc::Count, SqlType::Int),
+                    _ => (AggFunc::Avg, SqlType::BigInt),
+                };
+                agg(func, Some(case(SqlType::BigInt, dice)), ty, false)
+            }
+            8 => {
+                let arg = case(SqlType::decimal(15, 2), dice);
+                agg(AggFunc::Sum, Some(arg), SqlType::decimal(38, 2), false)
+            }
             0 => agg(AggFunc::Count, None, SqlType::Int, false),
             1 => agg(AggFunc::Count, Some(any(dice)), SqlType::Int, dice.roll(2) == 0),
             2 => {
@@ -234,6 +247,69 @@ mod tests {
                 let arg = Expr::new(ExprKind::Arith { op: ArithOp::Mul, left, right }, ty, true);
                 agg(AggFunc::Sum, Some(arg), SqlType::decimal(38, 4), false)
             }
+        }
+    }
+
+    fn boxed(e: Expr) -> Box<Expr> {
+        Box::new(e)
+    }
+
+    fn case(ty: SqlType, dice: &mut Dice) -> Expr {
+        let value = |dice: &mut Dice| match (dice.roll(4), ty) {
+            (0, _) => Expr::constant(Value::Null, ty),
+            (1, SqlType::BigInt) => Expr::constant(Value::BigInt(5), ty),
+            (_, SqlType::BigInt) => slot(1),
+            _ => slot(3),
+        };
+        let branches = (0..1 + dice.roll(2)).map(|_| (condition(2, dice), value(dice))).collect();
+        let otherwise = (dice.roll(3) > 0).then(|| boxed(value(dice)));
+        Expr::new(ExprKind::Case { branches, otherwise }, ty, true)
+    }
+
+    /// A condition over the slots, of so many levels at most.
+    fn condition(levels: u32, dice: &mut Dice) -> Expr {
+        let bit = |kind| Expr::new(kind, SqlType::Bit, true);
+        let text = |text: &str| Expr::constant(Value::str(text), SqlType::VarChar(Len::N(12)));
+        let number = |n, p, s| {
+            let value = Value::Decimal(Decimal::new(n, p, s).unwrap());
+            Expr::constant(value, SqlType::decimal(p, s))
+        };
+        if levels > 0 && dice.roll(3) > 0 {
+            let (a, b) = (condition(levels - 1, dice), condition(levels - 1, dice));
+            return match dice.roll(3) {
+                0 => Expr::and(a, b),
+                1 => Expr::or(a, b),
+                _ => Expr::negate(a),
+            };
+        }
+        let op =
+            [CompareOp::Eq, CompareOp::Ne, CompareOp::Lt, CompareOp::Ge][dice.roll(4) as usize];
+        let negated = dice.roll(2) == 0;
+        match dice.roll(8) {
+            0 => Expr::compare(op, slot(0), Expr::int([0, 1, i32::MAX][dice.roll(3) as usize])),
+            1 => Expr::compare(op, slot(3), number(-1_234, 9, 3)),
+            2 => Expr::compare(op, slot(3), slot(4)),
+            3 => Expr::compare(op, slot(2), Expr::constant(Value::Date(1), SqlType::Date)),
+            4 => Expr::compare(
+                if negated { CompareOp::Eq } else { CompareOp::Ne },
+                slot(5 + dice.roll(2)),
+                text(["a", "b", "\u{e9}", ""][dice.roll(4) as usize]),
+            ),
+            5 => {
+                let mut list: Many<Expr> = [text("A LONGER ONE"), text("b ")].into_iter().collect();
+                if dice.roll(3) == 0 {
+                    list.push(Expr::constant(Value::Null, SqlType::VarChar(Len::N(12))));
+                }
+                bit(ExprKind::In { input: boxed(slot(6)), list, negated })
+            }
+            6 => {
+                let mut list: Many<Expr> = [Expr::int(1), Expr::int(-7)].into_iter().collect();
+                if dice.roll(3) == 0 {
+                    list.push(Expr::constant(Value::Null, SqlType::Int));
+                }
+                bit(ExprKind::In { input: boxed(slot(0)), list, negated })
+            }
+            _ => Expr::is_null(slot(dice.roll(8)), negated),
         }
     }
 

@@ -1,13 +1,17 @@
-//! Arguments of aggregates computed a batch at a time: sums, differences and products of exact numbers, as integers in
-//! units of their scale.
+//! Arguments of aggregates computed a batch at a time: sums, differences and products of exact numbers, and CASE over them
+//! ([`condition`] has what it may ask), as integers in units of their scale.
 //!
 //! Promise: a value is the one that the evaluator gives, or the whole batch is left to it: where a number does not fit 64
 //! bits, or a result its type, so that an overflow is told by the evaluator and by the row that it belongs to. NULL in,
 //! NULL out.
 
+mod condition;
+
 use crate::batch::Batch;
-use crate::columns::{Columns, Data};
+use crate::columns::{Columns, Data, cell};
+use condition::{TRUE, Test, Truth};
 use ir::{ArithOp, CastMode, Expr, ExprKind};
+use types::collation::Rule;
 use types::{SqlType, Value};
 
 /// An expression over the slots of a batch.
@@ -20,6 +24,14 @@ pub(super) struct Exact {
 enum Node {
     Slot(u32),
     Const(i64),
+    Null,
+    /// The value of the first branch whose test is true, or the other one. All are computed: what fails is left to the
+    /// evaluator, which knows whether it is asked for.
+    Case {
+        branches: Vec<(Test, Node)>,
+        otherwise: Box<Node>,
+        scratch: Branch,
+    },
     Arith {
         op: ArithOp,
         left: Box<Node>,
@@ -38,11 +50,37 @@ enum Node {
     },
 }
 
+/// What one branch of a CASE has.
+#[derive(Default)]
+struct Branch {
+    truths: Vec<Truth>,
+    values: Vec<i64>,
+    nulls: Vec<bool>,
+    /// Of what is chosen so far.
+    chosen_nulls: Vec<bool>,
+}
+
 /// Rows whose numbers can be had slot by slot.
 pub(super) trait Slots {
     fn rows(&self) -> usize;
     /// Appends the units of a slot to `out`; what is NULL is marked, and 0. None where one does not fit.
     fn push_units(&self, slot: u32, nulls: &mut [bool], out: &mut Vec<i64>) -> Option<()>;
+    /// Calls `each` for every row, in order, with the text of a slot, none where it is NULL. None where one is not of ASCII
+    /// alone, or is compared by another rule.
+    fn each_text(&self, slot: u32, rule: Rule, each: &mut dyn FnMut(Option<&[u8]>)) -> Option<()>;
+    /// Likewise whether it is NULL. None where nobody keeps it.
+    fn each_null(&self, slot: u32, each: &mut dyn FnMut(bool)) -> Option<()>;
+}
+
+/// The text of a value, where it is of ASCII and compared by that rule.
+fn text_of(value: &Value, rule: Rule) -> Option<Option<&[u8]>> {
+    match value {
+        Value::Null => Some(None),
+        Value::Str(text) if text.rule() == rule && text.as_str().is_ascii() => {
+            Some(Some(text.as_str().as_bytes()))
+        }
+        _ => None,
+    }
 }
 
 impl Slots for Batch {
@@ -60,6 +98,18 @@ impl Slots for Batch {
                 out.push(units(value)?);
             }
         }
+        Some(())
+    }
+
+    fn each_text(&self, slot: u32, rule: Rule, each: &mut dyn FnMut(Option<&[u8]>)) -> Option<()> {
+        for row in self.rows() {
+            each(text_of(&row[slot as usize], rule)?);
+        }
+        Some(())
+    }
+
+    fn each_null(&self, slot: u32, each: &mut dyn FnMut(bool)) -> Option<()> {
+        self.rows().for_each(|row| each(row[slot as usize].is_null()));
         Some(())
     }
 }
@@ -81,6 +131,38 @@ impl Slots for Columns {
             }
             Data::Unread | Data::Texts { .. } => return None,
         }
+        Some(())
+    }
+
+    fn each_text(&self, slot: u32, rule: Rule, each: &mut dyn FnMut(Option<&[u8]>)) -> Option<()> {
+        let column = self.column(slot);
+        match &column.data {
+            Data::Texts { bytes, ends } if column.of.rule == rule => {
+                for row in 0..ends.len() {
+                    let text = cell(bytes, ends, row);
+                    if !text.is_ascii() {
+                        return None;
+                    }
+                    each((!column.is_null(row)).then_some(text));
+                }
+                Some(())
+            }
+            Data::Values(values) => {
+                for value in values {
+                    each(text_of(value, rule)?);
+                }
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn each_null(&self, slot: u32, each: &mut dyn FnMut(bool)) -> Option<()> {
+        let column = self.column(slot);
+        if let Data::Unread = column.data {
+            return None;
+        }
+        (0..self.len()).for_each(|row| each(column.is_null(row)));
         Some(())
     }
 }
@@ -128,7 +210,20 @@ fn node(e: &Expr) -> Option<Node> {
     let (scale, most) = form(e.ty)?;
     match &e.kind {
         ExprKind::Slot(slot) => Some(Node::Slot(*slot)),
+        ExprKind::Const(Value::Null) => Some(Node::Null),
         ExprKind::Const(value) => units(value).map(Node::Const),
+        ExprKind::Case { branches, otherwise } => {
+            // In the result's own scale.
+            let value = |of: &Expr| (form(of.ty)?.0 == scale).then(|| node(of))?;
+            let branch = |(when, then): &(Expr, Expr)| Some((condition::test(when)?, value(then)?));
+            let branches = branches.iter().map(branch).collect::<Option<_>>()?;
+            let otherwise = match otherwise {
+                Some(otherwise) => value(otherwise)?,
+                None => Node::Null,
+            };
+            let scratch = Branch::default();
+            Some(Node::Case { branches, otherwise: Box::new(otherwise), scratch })
+        }
         ExprKind::Arith { op, left, right } => {
             let ((s, _), (t, _)) = (form(left.ty)?, form(right.ty)?);
             // Integers are of one type, and bytes have no sign.
@@ -164,6 +259,8 @@ fn units(value: &Value) -> Option<i64> {
         Value::BigInt(n) => Some(*n),
         Value::TinyInt(n) => Some(i64::from(*n)),
         Value::SmallInt(n) => Some(i64::from(*n)),
+        // Which conditions compare.
+        Value::Date(days) => Some(i64::from(*days)),
         _ => None,
     }
 }
@@ -174,6 +271,30 @@ impl Node {
         match self {
             Node::Slot(slot) => batch.push_units(*slot, nulls, out)?,
             Node::Const(n) => out.resize(batch.rows(), *n),
+            Node::Null => {
+                out.resize(batch.rows(), 0);
+                nulls.fill(true);
+            }
+            Node::Case { branches, otherwise, scratch } => {
+                let Branch { truths, values, nulls: own, chosen_nulls } = scratch;
+                chosen_nulls.clear();
+                chosen_nulls.resize(batch.rows(), false);
+                otherwise.eval(batch, chosen_nulls, out)?;
+                // The first that is true comes last.
+                for (test, value) in branches.iter_mut().rev() {
+                    test.eval(batch, truths)?;
+                    own.clear();
+                    own.resize(batch.rows(), false);
+                    values.clear();
+                    value.eval(batch, own, values)?;
+                    for (row, truth) in truths.iter().enumerate() {
+                        if *truth == TRUE {
+                            (out[row], chosen_nulls[row]) = (values[row], own[row]);
+                        }
+                    }
+                }
+                nulls.iter_mut().zip(&*chosen_nulls).for_each(|(null, chosen)| *null |= chosen);
+            }
             Node::Arith { op, left, right, up, most, scratch } => {
                 left.eval(batch, nulls, out)?;
                 scratch.clear();

@@ -194,11 +194,14 @@ impl<'p> Grouping<'p> {
     }
 }
 
-/// The argument of a sum or an average, where it can be computed for many rows at a time.
+/// The argument of a sum or an average, or what is computed to be counted, where it can be had for many rows at a time.
 pub(super) fn exact_argument(agg: &Agg) -> Option<Exact> {
-    let plain = !agg.distinct && agg.joining.is_none();
-    let sums = matches!(agg.func, AggFunc::Sum | AggFunc::Avg);
-    agg.arg.as_ref().filter(|_| plain && sums).and_then(Exact::new)
+    let arg = agg.arg.as_ref().filter(|_| !agg.distinct && agg.joining.is_none())?;
+    match agg.func {
+        AggFunc::Sum | AggFunc::Avg => Exact::new(arg),
+        AggFunc::Count | AggFunc::CountBig if arg.as_slot().is_none() => Exact::new(arg),
+        _ => None,
+    }
 }
 
 /// Arguments of sums, averages and counts, computed for a batch at a time where they can be.

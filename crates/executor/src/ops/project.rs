@@ -1,7 +1,7 @@
 //! Rows computed from rows, or columns from columns.
 //!
-//! Promise: rows before one that fails go on before the error is told. By column, slots are handed on as they are, sums,
-//! differences and products of exact numbers are computed for a whole batch, and what else there is row by row.
+//! Promise: rows before one that fails go on before the error is told. By column, slots are handed on as they are, what
+//! `exact.rs` knows is computed for a whole batch, and what else there is row by row.
 
 use super::Operator;
 use super::exact::Exact;

@@ -16,10 +16,9 @@
 //! while they are asked: the one that leaves out the most for what it costs.
 
 mod retain;
-mod texts;
 
-use self::texts::Texts;
 use super::raw_layout::RawLayout;
+use super::texts::Texts;
 use crate::cx::Cx;
 use crate::eval::{eval, order, satisfies};
 use engine::Spot;
