@@ -439,6 +439,18 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// The name that a column has in a result: as it is written, or its own where it is meant by what it is marked as.
+    pub fn shown_name(&self, c: &ast::ColumnRef) -> String {
+        let by_mark = ["$identity", "identitycol", "$rowguid", "rowguidcol"];
+        let own = || self.column(c, self.line).ok()?.name;
+        by_mark
+            .iter()
+            .any(|mark| c.name.is(mark))
+            .then(own)
+            .flatten()
+            .unwrap_or_else(|| c.name.value.clone())
+    }
+
     /// Finds a column by name and perhaps qualifier: 207, 209, 4104.
     pub fn column(&self, c: &ast::ColumnRef, line: u32) -> Result<ScopeColumn> {
         // More parts than a name has.
@@ -457,6 +469,7 @@ impl<'a> Binder<'a> {
                     k.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
                         || (k.identity.is_some()
                             && (c.name.is("$identity") || c.name.is("identitycol")))
+                        || (k.rowguid && (c.name.is("$rowguid") || c.name.is("rowguidcol")))
                 }));
             }
             self.looked.set(self.looked.get() + looked);

@@ -423,6 +423,7 @@ impl Binder<'_> {
                     nullable: c.nullable,
                     identity: c.identity,
                     updatable: c.identity.is_none() && !c.is_made(),
+                    rowguid: c.marks.rowguidcol,
                 })
                 .collect(),
         };
@@ -459,6 +460,7 @@ impl Binder<'_> {
                     nullable: c.nullable,
                     identity: None,
                     updatable: false,
+                    rowguid: false,
                 })
                 .collect(),
         };
@@ -641,7 +643,7 @@ impl Binder<'_> {
     #[inline(never)]
     pub fn expose_as(
         &mut self,
-        bound: Query,
+        mut bound: Query,
         alias: &str,
         name: &str,
         columns: &[ast::Ident],
@@ -655,6 +657,7 @@ impl Binder<'_> {
             ));
         }
         self.check_named(&bound, columns, name)?;
+        self.tell_apart(&mut bound);
         let mut scope = ScopeTable {
             name: alias.to_string(),
             schema: None,
@@ -688,9 +691,39 @@ impl Binder<'_> {
                 nullable: column.nullable,
                 identity: column.identity,
                 updatable: column.updatable,
+                rowguid: false,
             });
         }
         Ok(Source { rel: bound.rel, tables: vec![scope] })
+    }
+
+    /// Gives each column of a query's output an id of its own, also where several show the same: GROUPING SETS group by one
+    /// of them and not by the other.
+    fn tell_apart(&mut self, bound: &mut Query) {
+        let mut seen = std::collections::HashSet::with_capacity(bound.output.len());
+        if bound.output.iter().all(|column| seen.insert(column.id)) {
+            return;
+        }
+        seen.clear();
+        let mut exprs = Vec::with_capacity(bound.output.len());
+        for column in &mut bound.output {
+            let shown = Expr::col(column.id, column.ty, column.nullable);
+            let is_null = self.is_null_throughout(&bound.rel, column.id);
+            let is_long = self.long_columns.contains(&column.id);
+            if !seen.insert(column.id) {
+                column.id = self.new_col();
+                self.note_collation(column.id, &shown);
+                if is_long {
+                    self.long_columns.insert(column.id);
+                }
+            }
+            if is_null {
+                self.null_columns.insert(column.id);
+            }
+            exprs.push((column.id, shown));
+        }
+        let input = Box::new(std::mem::replace(&mut bound.rel, Rel::OneRow));
+        bound.rel = Rel::Project { input, exprs };
     }
 
     /// Binds under a clause of the innermost SELECT, if there is one.

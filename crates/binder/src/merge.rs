@@ -127,6 +127,7 @@ impl Binder<'_> {
                         nullable: false,
                         identity: None,
                         updatable: false,
+                        rowguid: false,
                     }],
                 });
                 Some(self.output(output, &table, mapped.as_ref(), others, true, true)?)

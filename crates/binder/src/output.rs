@@ -36,6 +36,7 @@ impl Binder<'_> {
                     nullable: c.nullable,
                     identity: None,
                     updatable: false,
+                    rowguid: false,
                 });
             }
             ScopeTable { name: name.to_string(), schema: None, shown: name.to_string(), columns }
@@ -194,7 +195,7 @@ impl Binder<'_> {
                     let name = match (&alias, &expr.kind) {
                         (Some(alias), _) => Some(alias.value.clone()),
                         (None, ast::ExprKind::Column(c)) if !bound.is_method() => {
-                            Some(c.name.value.clone())
+                            Some(self.shown_name(c))
                         }
                         _ => None,
                     };

@@ -105,6 +105,7 @@ impl Binder<'_> {
                 nullable: !matches!(func, AggFunc::Count | AggFunc::CountBig),
                 identity: None,
                 updatable: false,
+                rowguid: false,
             });
         }
         let scalar = group.is_empty();
@@ -225,6 +226,7 @@ impl Binder<'_> {
                 nullable: true,
                 identity: None,
                 updatable: false,
+                rowguid: false,
             });
         }
         let present = Expr::is_null(Expr::col(made[0], ty, true), true);

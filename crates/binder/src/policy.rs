@@ -164,6 +164,7 @@ impl Binder<'_> {
             nullable: c.nullable,
             identity: None,
             updatable: false,
+            rowguid: false,
         };
         let scope = ScopeTable {
             name: table.name.to_string(),

@@ -133,6 +133,7 @@ impl Binder<'_> {
                 nullable: true,
                 identity: None,
                 updatable: false,
+                rowguid: false,
             })
             .collect();
         let iteration: Vec<ColId> = columns.iter().map(|c| c.id).collect();

@@ -96,13 +96,14 @@ impl Binder<'_> {
                     nullable: false,
                     identity: None,
                     updatable: false,
+                    rowguid: false,
                 })
                 .collect(),
         };
         Ok(Some(Source { rel: Rel::Function { func, args, columns: ids }, tables: vec![scope] }))
     }
 
-    /// 8116, 4199.
+    /// 8116, 4199, 8748.
     fn string_split(&self, mut args: Vec<Expr>, line: u32) -> Result<BoundCall> {
         let ordinal = match args.get(2) {
             None => false,
@@ -110,8 +111,12 @@ impl Binder<'_> {
             Some(e) => match constant_i64(e) {
                 Some(0) => false,
                 Some(1) => true,
-                other => {
-                    let shown = other.map_or_else(|| "*".to_string(), |n| n.to_string());
+                None => {
+                    let text = "The enable_ordinal argument for string_split only supports constant values (not variables \
+                                or columns).";
+                    return Err(BindError::new(8748, 16, line, text));
+                }
+                Some(shown) => {
                     return Err(BindError::new(
                         4199,
                         16,

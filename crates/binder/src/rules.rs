@@ -133,6 +133,7 @@ pub(crate) fn row_of(table: &str, columns: &[(&str, SqlType, bool)]) -> ScopeTab
         nullable: *nullable,
         identity: None,
         updatable: false,
+        rowguid: false,
     };
     ScopeTable {
         name: table.to_string(),

@@ -18,6 +18,8 @@ pub(crate) struct ScopeColumn {
     pub identity: Option<catalog::Identity>,
     /// See [`OutputColumn::updatable`].
     pub updatable: bool,
+    /// ROWGUIDCOL, of a table's own column.
+    pub rowguid: bool,
 }
 
 impl ScopeColumn {

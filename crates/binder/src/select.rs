@@ -574,7 +574,7 @@ impl Binder<'_> {
                             (None, (None, false))
                         }
                         (None, ast::ExprKind::Column(c)) => {
-                            (Some(c.name.value.clone()), self.column_properties(c))
+                            (Some(self.shown_name(c)), self.column_properties(c))
                         }
                         _ => (None, (None, false)),
                     };

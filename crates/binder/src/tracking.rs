@@ -68,6 +68,7 @@ impl Binder<'_> {
                 nullable: i < system && *name != "SYS_CHANGE_OPERATION",
                 identity: None,
                 updatable: false,
+                rowguid: false,
             });
         }
         let scope = ScopeTable {

@@ -67,6 +67,7 @@ impl Binder<'_> {
                 nullable: true,
                 identity: None,
                 updatable: false,
+                rowguid: false,
             }],
         };
         let func = TableFunc::XmlNodes(Arc::new(query));

@@ -134,7 +134,7 @@ pub(crate) fn no_parameter(code: &Code, name: Option<&str>) -> SqlError {
     error.with_state(2)
 }
 
-/// A value as an argument for a parameter of a type: 8114 where it is none.
+/// A value as an argument for a parameter of a type: 8114 where it is none, or out of its range.
 pub(crate) fn as_argument(
     value: &Value,
     from: SqlType,
@@ -144,10 +144,20 @@ pub(crate) fn as_argument(
 ) -> Result<Value, TypeError> {
     options.cast_by(code.program.rule, value, from, to).map_err(|error| match error {
         TypeError::ConversionFailed { .. }
+        | TypeError::Overflow { .. }
+        | TypeError::OverflowNumeric { .. }
+        | TypeError::OverflowValue { .. }
+        | TypeError::OverflowFloat { .. }
+        | TypeError::OverflowString { .. }
         | TypeError::BadDate
+        | TypeError::BadSmallDate
         | TypeError::DateOutOfRange { .. }
+        | TypeError::BadMoney
+        | TypeError::NoSpace { .. }
         | TypeError::BadGuid => {
-            TypeError::ConvertError { from: from.message_name(), to: to.message_name() }
+            // As the parameter was declared.
+            let to = if to.as_decimal().is_some() { to.name() } else { to.message_name() };
+            TypeError::ConvertError { from: from.message_name(), to }
         }
         error => error,
     })

@@ -717,6 +717,8 @@ pub struct Media {
     /// None: the current database, or none at all.
     pub database: Option<Expr>,
     pub devices: Vec<Expr>,
+    /// Some are named, not told by their paths.
+    pub logical: bool,
     pub options: Vec<MediaOption>,
 }
 

@@ -4,6 +4,7 @@
 
 mod constraints;
 mod domains;
+mod privileges;
 mod routines;
 mod usage;
 
@@ -22,6 +23,8 @@ pub static VIEWS: &[&dyn Declared] = &[&TABLES, &COLUMNS, &SCHEMATA, &VIEWS_VIEW
 pub static CONSTRAINTS: &[&dyn Declared] = constraints::VIEWS;
 /// See `CONSTRAINTS`.
 pub static DOMAINS: &[&dyn Declared] = domains::VIEWS;
+/// See `CONSTRAINTS`.
+pub static PRIVILEGES: &[&dyn Declared] = privileges::VIEWS;
 /// See `CONSTRAINTS`.
 pub static ROUTINES: &[&dyn Declared] = routines::VIEWS;
 

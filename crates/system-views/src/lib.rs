@@ -83,6 +83,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     odbc::VIEWS,
     information_schema::VIEWS,
     information_schema::CONSTRAINTS,
+    information_schema::PRIVILEGES,
     information_schema::ROUTINES,
     information_schema::DOMAINS,
     information_schema::USAGE,

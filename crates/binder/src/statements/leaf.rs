@@ -397,11 +397,21 @@ impl ProgramBinder<'_> {
             S::BulkInsert(bulk) => StmtKind::BulkInsert(Arc::new((**bulk).clone())),
             S::Backup(backup) => StmtKind::Backup(Box::new(Backup {
                 log: backup.log,
-                media: media(b, backup.database.as_ref(), &backup.to, &backup.options)?,
+                media: media(
+                    b,
+                    backup.database.as_ref(),
+                    (&backup.to, backup.logical),
+                    &backup.options,
+                )?,
             })),
             S::Restore(restore) => StmtKind::Restore(Box::new(Restore {
                 kind: restore.kind,
-                media: media(b, restore.database.as_ref(), &restore.from, &restore.options)?,
+                media: media(
+                    b,
+                    restore.database.as_ref(),
+                    (&restore.from, restore.logical),
+                    &restore.options,
+                )?,
             })),
             S::Kill { target, with } => StmtKind::Kill { target: b.expr(target)?, with: *with },
             S::Unsupported { what } => StmtKind::NotSupported { what: what.clone() },
@@ -475,13 +485,14 @@ fn tran_name(b: &Binder<'_>, name: &ast::TransactionName) -> Result<TranName> {
 fn media(
     b: &mut Binder<'_>,
     database: Option<&ast::Expr>,
-    devices: &[ast::Expr],
+    (devices, logical): (&[ast::Expr], bool),
     options: &[ast::MediaOption],
 ) -> Result<Media> {
     let one = |b: &mut Binder<'_>, e: Option<&ast::Expr>| e.map(|e| b.expr(e)).transpose();
     Ok(Media {
         database: one(b, database)?,
         devices: devices.iter().map(|e| b.expr(e)).collect::<Result<_>>()?,
+        logical,
         options: options
             .iter()
             .map(|o| {

@@ -30,7 +30,11 @@ impl Commands<'_> {
             true => self.check_database(permission)?,
             false => self.check_server(Permission::AlterAnyDatabase)?,
         }
-        self.no_backup_in_transaction()?;
+        let possible =
+            self.no_backup_in_transaction().and_then(|()| no_logical(&backup.media, &order));
+        if possible.is_err() {
+            return self.terminated(what, line, possible);
+        }
         let nul = |device: &String| matches!(device.to_uppercase().as_str(), "NUL" | "NUL:");
         if backup.log && order.devices.iter().all(nul) {
             let done = self.log_to_nowhere(&order.database, line);
@@ -94,7 +98,11 @@ impl Commands<'_> {
                 ),
             });
         }
-        self.no_backup_in_transaction()?;
+        let possible =
+            self.no_backup_in_transaction().and_then(|()| no_logical(&restore.media, &order));
+        if possible.is_err() {
+            return self.terminated(what, line, possible);
+        }
         if order.database.eq_ignore_ascii_case("tempdb") {
             return self.terminated(what, line, Err(not_of_tempdb()));
         }
@@ -188,4 +196,12 @@ impl Commands<'_> {
 fn not_of_tempdb() -> SqlError {
     let text = "Backup and restore operations are not allowed on database tempdb.";
     SqlError::new(3147, 16, text).with_state(3)
+}
+
+/// 3206: there are no logical devices. `NUL` is nobody's name.
+fn no_logical(media: &Media, order: &MediaOrder) -> Result<(), SqlError> {
+    match order.devices.iter().find(|device| !device.eq_ignore_ascii_case("nul")) {
+        Some(device) if media.logical => Err(session_state::messages::error(3206, &[device])),
+        _ => Ok(()),
+    }
 }

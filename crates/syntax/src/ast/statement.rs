@@ -717,6 +717,8 @@ pub struct Backup {
     pub database: Option<Expr>,
     /// TO DISK = 'path' (or NUL).
     pub to: Vec<Expr>,
+    /// Some are named, not told by their paths.
+    pub logical: bool,
     /// WITH options.
     pub options: Vec<MediaOption>,
 }
@@ -747,6 +749,8 @@ pub struct Restore {
     pub database: Option<Expr>,
     /// FROM DISK = 'path'; none: only to recover.
     pub from: Vec<Expr>,
+    /// See [`Backup::logical`].
+    pub logical: bool,
     /// WITH options.
     pub options: Vec<MediaOption>,
 }

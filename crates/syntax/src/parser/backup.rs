@@ -20,12 +20,14 @@ impl Parser<'_> {
             return self.skip_statement("BACKUP DATABASE FILE");
         }
         self.expect_kw(Kw::To)?;
-        let to = self.comma_list(Self::backup_device)?;
+        let devices = self.comma_list(Self::backup_device)?;
         if self.at_word("MIRROR") {
             return self.skip_statement("BACKUP with MIRROR TO");
         }
         let options = self.media_options()?;
-        Ok(StatementKind::Backup(Backup { log, database, to, options }))
+        let logical = devices.iter().any(|(_, logical)| *logical);
+        let to = devices.into_iter().map(|(device, _)| device).collect();
+        Ok(StatementKind::Backup(Backup { log, database, to, logical, options }))
     }
 
     pub(super) fn restore(&mut self) -> ParseResult<StatementKind> {
@@ -58,15 +60,17 @@ impl Parser<'_> {
                 return self.skip_statement("RESTORE DATABASE of a part");
             }
         }
-        let mut from = Vec::new();
+        let mut devices = Vec::new();
         if self.eat_kw(Kw::From) {
             if self.at_word("DATABASE_SNAPSHOT") {
                 return self.skip_statement("RESTORE DATABASE FROM DATABASE_SNAPSHOT");
             }
-            from = self.comma_list(Self::backup_device)?;
+            devices = self.comma_list(Self::backup_device)?;
         }
         let options = self.media_options()?;
-        Ok(StatementKind::Restore(Restore { kind, database, from, options }))
+        let logical = devices.iter().any(|(_, logical)| *logical);
+        let from = devices.into_iter().map(|(device, _)| device).collect();
+        Ok(StatementKind::Restore(Restore { kind, database, from, logical, options }))
     }
 
     /// `CERTIFICATE c TO FILE ...`, `[SERVICE] MASTER KEY TO FILE ...`, `SYMMETRIC KEY k FROM FILE ...`: a copy of a key.
@@ -99,14 +103,13 @@ impl Parser<'_> {
         self.name_as_text()
     }
 
-    fn backup_device(&mut self) -> ParseResult<Expr> {
+    /// A device, and whether it is a logical one: a name, or a variable that holds it.
+    fn backup_device(&mut self) -> ParseResult<(Expr, bool)> {
         if self.kind() == TokenKind::Variable {
-            // A logical backup device by a variable.
-            return self.value();
+            return Ok((self.value()?, true));
         }
         if self.kind() == TokenKind::Word && !self.at_word("URL") && !self.at_word("TAPE") {
-            // A logical backup device.
-            return self.name_as_text();
+            return Ok((self.name_as_text()?, true));
         }
         if self.eat_word("URL") || self.eat_word("TAPE") {
             self.note_unsupported("BACKUP or RESTORE with URL or TAPE");
@@ -114,7 +117,7 @@ impl Parser<'_> {
             self.expect_kw(Kw::Disk)?;
         }
         self.expect_sym(Sym::Eq)?;
-        self.value()
+        Ok((self.value()?, false))
     }
 
     fn name_as_text(&mut self) -> ParseResult<Expr> {

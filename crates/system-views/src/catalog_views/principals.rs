@@ -55,6 +55,11 @@ impl Granted {
         self.key.securable.major_id()
     }
 
+    /// 0, or the number of a column.
+    pub fn minor_id(&self) -> i32 {
+        self.key.securable.minor_id()
+    }
+
     pub fn grantee(&self) -> i32 {
         self.key.grantee
     }

@@ -1,11 +1,10 @@
-//! Constraints and privileges of INFORMATION_SCHEMA.
+//! Constraints of INFORMATION_SCHEMA.
 //!
 //! Columns and types: SQL Server's documentation of each view.
 
 use super::catalog_name;
-use crate::catalog_views::objects::none;
 use crate::context::Context;
-use crate::declare::{Declared, NULL, view};
+use crate::declare::{Declared, view};
 use crate::object;
 use catalog::{IndexKind, RefAction, TableDef, same_name};
 use executor::SqlError;
@@ -21,8 +20,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &CONSTRAINT_TABLE_USAGE,
     &REFERENTIAL_CONSTRAINTS,
     &CHECK_CONSTRAINTS,
-    &TABLE_PRIVILEGES,
-    &COLUMN_PRIVILEGES,
 ];
 
 /// A constraint that keys, checks or refers.
@@ -235,27 +232,4 @@ view! {
     CONSTRAINT_SCHEMA nvarchar(128) null = &c.1;
     CONSTRAINT_NAME sysname = &c.2;
     CHECK_CLAUSE nvarchar(4000) null = &c.3;
-}
-
-view! {
-    TABLE_PRIVILEGES = "INFORMATION_SCHEMA.TABLE_PRIVILEGES" of () as p, rows none;
-    GRANTOR nvarchar(128) null = NULL;
-    GRANTEE nvarchar(128) null = NULL;
-    TABLE_CATALOG nvarchar(128) null = NULL;
-    TABLE_SCHEMA nvarchar(128) null = NULL;
-    TABLE_NAME sysname = NULL;
-    PRIVILEGE_TYPE varchar(10) null = NULL;
-    IS_GRANTABLE varchar(3) null = NULL;
-}
-
-view! {
-    COLUMN_PRIVILEGES = "INFORMATION_SCHEMA.COLUMN_PRIVILEGES" of () as p, rows none;
-    GRANTOR nvarchar(128) null = NULL;
-    GRANTEE nvarchar(128) null = NULL;
-    TABLE_CATALOG nvarchar(128) null = NULL;
-    TABLE_SCHEMA nvarchar(128) null = NULL;
-    TABLE_NAME sysname = NULL;
-    COLUMN_NAME sysname null = NULL;
-    PRIVILEGE_TYPE varchar(10) null = NULL;
-    IS_GRANTABLE varchar(3) null = NULL;
 }

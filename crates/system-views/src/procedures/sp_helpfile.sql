@@ -5,7 +5,7 @@ BEGIN
     RAISERROR(15325, -1, -1, 'file', @filename)
     RETURN 1
 END
-SELECT f.name, CAST(f.file_id AS smallint) AS fileid, CAST(f.physical_name AS nchar(260)) AS filename,
+SELECT f.name, CAST(f.file_id & 0x7fff AS smallint) AS fileid, CAST(f.physical_name AS nchar(260)) AS filename,
     CAST(CASE WHEN f.data_space_id = 0 THEN NULL ELSE FILEGROUP_NAME(f.data_space_id) END AS sysname) AS filegroup,
     CAST(CAST(CAST(f.size AS bigint) * 8 AS nvarchar(15)) + N' KB' AS nvarchar(18)) AS size,
     CAST(CASE WHEN f.max_size = -1 THEN N'Unlimited' ELSE CAST(CAST(f.max_size AS bigint) * 8 AS nvarchar(15)) + N' KB' END AS nvarchar(18)) AS maxsize,
