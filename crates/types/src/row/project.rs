@@ -5,7 +5,8 @@
 //!
 //! Promise: the bytes are those that [`RowLayout::encode`] and [`key::encode_part`] give for the row's values.
 
-use super::{EXTERNAL, Place, RowLayout, array, u16_at};
+use super::cell::array;
+use super::{EXTERNAL, Place, RowLayout, u16_at};
 use crate::key::{self, KeyPart};
 use crate::{SqlType, Value};
 
