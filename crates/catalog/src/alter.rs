@@ -266,7 +266,7 @@ impl Catalog {
             AlterTable::RenameColumn { from, to } => self.rename_column(txn, table, from, to),
             AlterTable::RenameIndex { from, to } => {
                 if table.indexes.iter().any(|i| same_name(&i.name, to)) {
-                    let (name, table) = (to.clone(), crate::index::shown(table));
+                    let (name, table) = (to.clone(), crate::keys::shown(table));
                     return Err(CatalogError::IndexExists { name, table });
                 }
                 let i = position(table, from)?;

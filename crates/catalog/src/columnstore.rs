@@ -11,7 +11,7 @@
 
 use crate::CatalogError;
 use crate::def::*;
-use crate::index::{is_max, pack_ordinals, shown, unpack_ordinals};
+use crate::keys::{is_max, pack_ordinals, shown, unpack_ordinals};
 use crate::spec::{ColumnstoreSpec, IndexSpec};
 use crate::system::corrupt;
 use types::{SqlType, Value};

@@ -5,7 +5,8 @@
 
 use crate::catalog::Catalog;
 use crate::def::*;
-use crate::index::{pack_ordinals, unpack_ordinals};
+use crate::keys::{pack_ordinals, unpack_ordinals};
+use crate::made_names::generated;
 use crate::scope::DdlScope;
 use crate::spec::{CheckSpec, ForeignKeySpec};
 use crate::system::{Cells, corrupt, text_or_null};
@@ -296,7 +297,7 @@ fn check_kinds(
     let text = format!(
         "There is no primary key in the referenced table '{}' that matches the referencing column list in the foreign key \
          '{name}'. Foreign keys in memory-optimized tables must reference primary keys.",
-        crate::index::shown(parent)
+        crate::keys::shown(parent)
     );
     Err(CatalogError::refused(10780, text))
 }
@@ -449,11 +450,4 @@ pub(crate) fn constraint(row: Vec<Value>) -> Result<Constraint, CatalogError> {
 
 fn flags(disabled: bool, trusted: bool) -> u8 {
     (if disabled { DISABLED } else { 0 }) | (if trusted { 0 } else { NOT_TRUSTED })
-}
-
-/// `CK__table__column__0123ABCD`, as SQL Server shapes it.
-pub(crate) fn generated(kind: &str, table: &str, column: &str, object_id: i32) -> Box<str> {
-    let column: String = column.chars().take(5).collect();
-    let unlike = (object_id as u32).wrapping_mul(0x9E37_79B9);
-    format!("{kind}__{}__{column}__{unlike:08X}", crate::create::stem(table, object_id, 9)).into()
 }

@@ -3,8 +3,9 @@
 use crate::alter::check_period;
 use crate::catalog::Catalog;
 use crate::def::*;
-use crate::index::is_max;
-use crate::load::{KIND_TABLE, lay_out, pack_key};
+use crate::keys::{check_key_bytes, find_columns, pack_key};
+use crate::load::{KIND_TABLE, lay_out};
+use crate::made_names::{default_name, stem};
 use crate::scope::{Change, DdlScope, Entry};
 use crate::spec::{ColumnSpec, KeySpec, TableSpec};
 use crate::system::text_or_null;
@@ -598,26 +599,6 @@ pub(crate) fn add_column(
     Ok(())
 }
 
-/// `DF__table__colum__0123ABCD`, as SQL Server shapes it; unlike for every column ever made.
-pub(crate) fn default_name(table: &str, column: &str, object_id: i32, ordinal: usize) -> Box<str> {
-    let unlike = object_id as u32 ^ ((ordinal as u32 + 1) << 20).rotate_left(7);
-    let column: String = column.chars().take(5).collect();
-    format!("DF__{}__{column}__{unlike:08X}", stem(table, object_id, 9)).into()
-}
-
-/// The first `n` characters of a table's name in tempdb or its database, for names that are made of it: a temporary
-/// table's is filled up with underscores, a variable's made up.
-pub(crate) fn stem(table: &str, object_id: i32, n: usize) -> String {
-    match table.as_bytes().first() {
-        Some(b'#') => table.chars().chain(std::iter::repeat('_')).take(n).collect(),
-        Some(b'@') => {
-            let made_up = format!("#{:08X}", (object_id as u32).wrapping_mul(0x9E37_79B9));
-            made_up.chars().take(n).collect()
-        }
-        _ => table.chars().take(n).collect(),
-    }
-}
-
 /// Resolves a primary key and makes its columns NOT NULL. `explicit_null` tells of a column whether
 /// NULL was asked for. 1911, 1909, 1919, 8111.
 pub(crate) fn define_key(
@@ -640,7 +621,7 @@ pub(crate) fn define_key(
         format!("PK__{table}__{:016X}", (object_id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
             .into()
     });
-    crate::index::check_key_bytes(&key, columns, spec.clustered, &name)?;
+    check_key_bytes(&key, columns, spec.clustered, &name)?;
     Ok(KeyDef {
         name,
         columns: key,
@@ -649,30 +630,6 @@ pub(crate) fn define_key(
         fill_factor: spec.fill_factor,
         options: spec.options,
     })
-}
-
-/// Ordinals of a key's columns. 1911, 1909, 1919.
-pub(crate) fn find_columns(
-    names: &[(Box<str>, bool)],
-    table: &str,
-    columns: &[ColumnDef],
-) -> Result<Vec<(usize, bool)>, CatalogError> {
-    let mut key: Vec<(usize, bool)> = Vec::with_capacity(names.len());
-    for (name, desc) in names {
-        let Some(i) = columns.iter().position(|c| same_name(&c.name, name)) else {
-            return Err(CatalogError::NoKeyColumn { column: name.clone() });
-        };
-        if key.iter().any(|(k, _)| *k == i) {
-            return Err(CatalogError::DuplicateKeyColumn { column: name.clone() });
-        }
-        if is_max(columns[i].ty) {
-            let (table, column) = (table.into(), columns[i].name.clone());
-            let spatial = columns[i].ty.is_spatial();
-            return Err(CatalogError::InvalidKeyType { table, column, spatial });
-        }
-        key.push((i, *desc));
-    }
-    Ok(key)
 }
 
 /// 1701 when no row could fit.

@@ -15,7 +15,7 @@ use crate::def::{Identity, TableDef};
 use crate::scope::{Change, DdlScope};
 use crate::system::corrupt;
 use crate::{CatalogError, TreeId, Txn};
-use engine::{Durability, PageId, TxnOptions};
+use engine::{Durability, TxnOptions};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -371,9 +371,4 @@ impl Catalog {
 /// Does `a` lie beyond `b` in the direction of the step?
 fn further(a: i128, b: i128, step: i128) -> bool {
     if step > 0 { a > b } else { a < b }
-}
-
-/// Of a stored number.
-pub(crate) fn tree_id(stored: i64) -> TreeId {
-    TreeId(PageId(stored as u64))
 }

@@ -5,13 +5,15 @@
 //! left ([`crate::Work`]).
 
 use crate::catalog::Catalog;
-use crate::create::find_columns;
 use crate::def::*;
-use crate::identity::tree_id;
 use crate::index_options::IndexOptions;
-use crate::load::pack_key;
+use crate::keys::{
+    check_key_bytes, find_columns, is_max, pack_key, pack_ordinals, shown, unpack_key,
+    unpack_ordinals,
+};
 use crate::scope::DdlScope;
 use crate::spec::{IndexSpec, KeySpec};
+use crate::system::tree_id;
 use crate::system::{Cells, corrupt, text_or_null};
 use crate::{CatalogError, Txn, Wanted};
 use types::row::ROW_BYTES_MAX;
@@ -246,35 +248,6 @@ impl Catalog {
     }
 }
 
-/// Bytes that a key of an index may have at most: of one that is not clustered less, where the row's own key is long.
-pub fn key_bytes_max(clustered: bool) -> usize {
-    match clustered {
-        true => types::key::KEY_BYTES_MAX,
-        // With the number of a heap's row.
-        false => engine::KEY_MAX - 8,
-    }
-}
-
-/// 1944 for columns that no key has room for.
-pub(crate) fn check_key_bytes(
-    key: &[(usize, bool)],
-    columns: &[ColumnDef],
-    clustered: bool,
-    index: &str,
-) -> Result<(), CatalogError> {
-    let bytes = key.iter().map(|(i, _)| types::key::column_bytes(columns[*i].ty).0).sum();
-    let most = key_bytes_max(clustered);
-    match bytes > most {
-        true => Err(CatalogError::KeyTooLong { index: index.into(), bytes, most }),
-        false => Ok(()),
-    }
-}
-
-/// `schema.table`
-pub(crate) fn shown(table: &TableDef) -> Box<str> {
-    format!("{}.{}", table.schema, table.name).into()
-}
-
 /// From a row of `indexes`.
 pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
     let mut cells = Cells::new(row);
@@ -379,25 +352,6 @@ pub(crate) fn lay_out_indexes(table: &mut TableDef) {
 
 /// A row's storage key: a clustered key of 900 bytes with a row id, or a row id. Texts' weights may make it longer.
 const LOCATOR_BYTES: u16 = 908;
-
-/// A (max) type, which no key may have.
-pub(crate) fn is_max(ty: SqlType) -> bool {
-    ty.is_max()
-}
-
-/// As stored by `pack_key`.
-pub(crate) fn unpack_key(packed: &[u8]) -> Vec<(usize, bool)> {
-    packed.chunks_exact(3).map(|c| (u16::from_le_bytes([c[0], c[1]]) as usize, c[2] != 0)).collect()
-}
-
-/// As stored: u16 each.
-pub(crate) fn pack_ordinals(ordinals: &[usize]) -> Vec<u8> {
-    ordinals.iter().flat_map(|o| (*o as u16).to_le_bytes()).collect()
-}
-
-pub(crate) fn unpack_ordinals(packed: &[u8]) -> Vec<usize> {
-    packed.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]) as usize).collect()
-}
 
 /// 2799: what is computed with floats at every reading is no key.
 fn check_precise(key: &[(usize, bool)], index: &str, table: &TableDef) -> Result<(), CatalogError> {

@@ -26,7 +26,9 @@ mod identity;
 mod index;
 mod index_options;
 mod indexed_view;
+mod keys;
 mod load;
+mod made_names;
 mod mask;
 mod memory;
 mod messages;
@@ -74,8 +76,9 @@ pub use fulltext::{
 pub use governor::{
     DEFAULT as DEFAULT_GROUP, GovernorDef, GroupDef, INTERNAL as INTERNAL_GROUP, PoolDef,
 };
-pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX, key_bytes_max};
+pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX};
 pub use index_options::{Compression, IndexOptions, IndexOptionsChange};
+pub use keys::key_bytes_max;
 pub use mask::mask_of;
 pub use memory::not_in_memory;
 pub use messages::StoredMessage;

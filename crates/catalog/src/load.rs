@@ -5,12 +5,12 @@ use crate::binding::{self, Binding, TypeBindings};
 use crate::catalog::{Catalog, FIRST_OBJECT_ID};
 use crate::constraint::{self, Constraint};
 use crate::def::*;
-use crate::identity::tree_id;
 use crate::index;
 use crate::index_options::{Compression, IndexOptions};
 use crate::principals::{self, Scope};
 use crate::scope::Entry;
 use crate::statistics::{Statistic, TableStatistics};
+use crate::system::tree_id;
 use crate::system::{Cells, corrupt};
 use crate::tracking::Tracking;
 use engine::TxnOptions;
@@ -449,20 +449,11 @@ fn primary_key(row: Vec<Value>) -> Result<KeyDef, CatalogError> {
     let mut cells = Cells::new(row);
     cells.int()?;
     let (name, clustered) = (cells.text()?, cells.flag()?);
-    let columns = index::unpack_key(&cells.opt_bytes()?.unwrap_or_default());
+    let columns = crate::keys::unpack_key(&cells.opt_bytes()?.unwrap_or_default());
     let ignore_dup_key = cells.opt_int()? == Some(1);
     let packed = cells.opt_int()?.unwrap_or(0) as i32;
     let (fill_factor, options) = ((packed >> 8) as u8, IndexOptions::unpack(packed));
     Ok(KeyDef { name, columns, clustered, ignore_dup_key, fill_factor, options })
-}
-
-/// As stored: (ordinal u16, descending u8) each.
-pub(crate) fn pack_key(columns: &[(usize, bool)]) -> Vec<u8> {
-    let pack = |&(ordinal, desc): &(usize, bool)| {
-        let [low, high] = (ordinal as u16).to_le_bytes();
-        [low, high, desc as u8]
-    };
-    columns.iter().flat_map(pack).collect()
 }
 
 fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {

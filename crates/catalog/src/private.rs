@@ -5,10 +5,11 @@
 
 use crate::CatalogError;
 use crate::alter::{check_period, not_enabled};
-use crate::constraint::generated;
-use crate::create::{add_column, check_row_size, default_name, define_key, find_columns};
+use crate::create::{add_column, check_row_size, define_key};
 use crate::def::{CheckDef, DefaultDef, IndexDef, IndexKind, Place, TableDef, same_name};
+use crate::keys::find_columns;
 use crate::load::lay_out;
+use crate::made_names::{default_name, generated};
 use crate::private_columns;
 use crate::spec::{AlterTable, IndexSpec, KeySpec, TableSpec};
 use types::RowLayout;

@@ -8,8 +8,8 @@
 use crate::CatalogError;
 use crate::catalog::Catalog;
 use crate::def::{ProcedureDef, SequenceDef};
-use crate::identity::tree_id;
 use crate::system::corrupt;
+use crate::system::tree_id;
 use types::{SqlType, TypeError};
 
 impl SequenceDef {

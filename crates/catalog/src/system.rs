@@ -32,8 +32,10 @@
 //! there for another transaction that has done so. `modified` counts an object's definitions, so
 //! that whoever has waited for its lock can tell whether the cache is behind (see `catalog.rs`).
 
-use crate::CatalogError;
-use engine::{Database, EngineError, InsertHint, ReadOptions, RowImage, ScanOptions, Tree, Txn};
+use crate::{CatalogError, TreeId};
+use engine::{
+    Database, EngineError, InsertHint, PageId, ReadOptions, RowImage, ScanOptions, Tree, Txn,
+};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::{KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
@@ -329,4 +331,9 @@ impl Cells {
 /// Text or NULL.
 pub(crate) fn text_or_null(text: Option<&str>) -> Value {
     text.map_or(Value::Null, Value::str)
+}
+
+/// Of a stored number.
+pub(crate) fn tree_id(stored: i64) -> TreeId {
+    TreeId(PageId(stored as u64))
 }

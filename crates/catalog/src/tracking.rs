@@ -70,7 +70,7 @@ impl DatabaseTracking {
             retention: i32::try_from(next()?).ok()?,
             unit: u8::try_from(next()?).ok()?,
             auto_cleanup: next()? != 0,
-            commits: crate::identity::tree_id(next()? as i64),
+            commits: crate::system::tree_id(next()? as i64),
         })
     }
 
@@ -214,7 +214,7 @@ mod tests {
             retention: 14,
             unit: 2,
             auto_cleanup: false,
-            commits: crate::identity::tree_id(4711),
+            commits: crate::system::tree_id(4711),
         };
         assert_eq!(DatabaseTracking::of_text(&tracking.text()), Some(tracking));
         assert_eq!(tracking.retention_minutes(), 840);

@@ -12,7 +12,7 @@ use std::path::Path;
 const FILES_IN_CIRCLES: &[(&str, usize)] = &[
     ("binder", 9),
     ("buffer-pool", 2),
-    ("catalog", 16),
+    ("catalog", 9),
     ("dml", 6),
     ("executor", 12),
     ("interpreter", 9),

@@ -75,7 +75,7 @@ impl Catalog {
             false => self.dependents(table, ordinal, !grows),
         });
         unused(table, ACTION, ordinal, users)?;
-        if crate::index::is_max(ty) && table.indexes.iter().any(in_key) {
+        if crate::keys::is_max(ty) && table.indexes.iter().any(in_key) {
             let (table, column) = (table.name.clone(), column.name.clone());
             let spatial = ty.is_spatial();
             return Err(CatalogError::InvalidKeyType { table, column, spatial });

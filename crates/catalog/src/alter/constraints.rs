@@ -3,8 +3,9 @@
 use super::Work;
 use crate::catalog::Catalog;
 use crate::constraint::is_unique_key;
-use crate::create::{default_name, define_key};
+use crate::create::define_key;
 use crate::def::*;
+use crate::made_names::default_name;
 use crate::properties::PropertyTarget;
 use crate::scope::DdlScope;
 use crate::spec::KeySpec;
@@ -178,7 +179,7 @@ impl Catalog {
         if spec.clustered
             && let Some(index) = table.clustered_index()
         {
-            let (table, index) = (crate::index::shown(table), index.name.clone());
+            let (table, index) = (crate::keys::shown(table), index.name.clone());
             return Err(CatalogError::ClusteredExists { table, index });
         }
         // An empty table's columns may become NOT NULL.

@@ -3,8 +3,8 @@
 use super::{Work, position};
 use crate::catalog::Catalog;
 use crate::def::*;
-use crate::index::shown;
 use crate::index_options::IndexOptionsChange;
+use crate::keys::shown;
 use crate::spec::IndexSpec;
 use crate::{CatalogError, Txn};
 
