@@ -174,7 +174,7 @@ impl Column {
             Data::Unread => 0,
             Data::Units(units) => size_of_val(&units[..]),
             Data::Texts { bytes, ends } => bytes.len() + size_of_val(&ends[..]),
-            Data::Values(values) => crate::cx::row_bytes(values),
+            Data::Values(values) => crate::memory::row_bytes(values),
         };
         own + self.nulls.len()
     }

@@ -3,10 +3,10 @@
 //!
 //! Promise: the clock is read once per statement; RAND without a seed is drawn once per statement.
 
-use crate::memory::{FREE_BYTES, Grant, MemoryPool};
-use crate::message::SqlError;
+use crate::memory::{FREE_BYTES, Grant, MemoryPool, row_bytes};
+use crate::message::{SqlError, cancelled};
 use crate::ops::{Parts, Spooled};
-use crate::spill::SpillFile;
+use crate::spill::{SpillFigures, SpillFile};
 use crate::subquery::Kept;
 use crate::warnings::Warnings;
 use crate::workspace::Workspace;
@@ -246,31 +246,6 @@ pub(crate) struct Keeping {
 const ALLOWANCE_BYTES_MAX: usize = 4 << 20;
 /// What is asked of the grant at a time, in bytes, where it is to be had.
 const ALLOWANCE_BYTES: usize = 64 << 10;
-
-/// What a statement has written to files for want of memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SpillFigures {
-    /// Sorts and windows that spilled, and the 8 KiB pages that they wrote (SQL Server's Worktable).
-    pub sorts: u64,
-    pub sort_pages: u64,
-    /// Hash joins and aggregates that spilled, and the pages that they wrote (Workfile).
-    pub hashes: u64,
-    pub hash_pages: u64,
-}
-
-impl SpillFigures {
-    /// Operators that spilled.
-    pub fn operators(&self) -> u64 {
-        self.sorts + self.hashes
-    }
-
-    pub fn add(&mut self, other: &SpillFigures) {
-        self.sorts += other.sorts;
-        self.sort_pages += other.sort_pages;
-        self.hashes += other.hashes;
-        self.hash_pages += other.hash_pages;
-    }
-}
 
 impl<'a> Cx<'a> {
     /// A context without plan: for expressions of the interpreter.
@@ -623,30 +598,4 @@ const UNSHARED_BYTES: usize = 2 << 30;
 /// 701.
 pub fn no_memory() -> SqlError {
     functions::no_memory().into()
-}
-
-/// The number of [`cancelled`]. It is never told to a client.
-pub const CANCELLED: i32 = runtime::task::CANCELLED;
-
-/// The error of a batch stopped from outside.
-pub fn cancelled() -> SqlError {
-    SqlError::new(CANCELLED, 16, "The query was canceled by the user.")
-        .with_reach(crate::message::Reach::Scope)
-}
-
-/// Texts and binaries up to this length live inside their value.
-const INLINE_BYTES: usize = 22;
-
-/// Memory of a row of values held, in bytes.
-#[inline]
-pub fn row_bytes(row: &[Value]) -> usize {
-    let mut bytes = size_of_val(row) + 24;
-    for value in row {
-        bytes += match value {
-            Value::Str(text) if text.as_bytes().len() > INLINE_BYTES => text.as_bytes().len(),
-            Value::Binary(b) if b.len() > INLINE_BYTES => b.len(),
-            _ => 0,
-        };
-    }
-    bytes
 }

@@ -103,7 +103,7 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
             "You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ \
              isolation levels.",
         ),
-        EngineError::Cancelled => crate::cx::cancelled(),
+        EngineError::Cancelled => crate::message::cancelled(),
         EngineError::LogFull { reason } => SqlError::new(
             9002,
             17,

@@ -42,10 +42,7 @@ mod ops;
 mod subquery;
 
 pub use batch::Batch;
-pub use cx::{
-    CANCELLED, Changed, Cx, Environment, Followed, LastIdentity, Lent, SpillFigures, cancelled,
-    no_memory, row_bytes,
-};
+pub use cx::{Changed, Cx, Environment, Followed, LastIdentity, Lent, no_memory};
 pub use error::{
     doomed, duplicate_key, engine_error, from_catalog, from_engine, from_engine_alone, key_text,
     private_error,
@@ -54,8 +51,8 @@ pub use eval::{
     assign, error_of_store, eval, forgiven_by, holds, identity_value, qualified, satisfies, test,
 };
 pub use isolation::{MemoryAccess, check as check_memory_table, check_memory_read};
-pub use memory::{GrantRow, MemoryPool, PoolFigures};
-pub use message::{About, Reach, SqlError, SqlMessage};
+pub use memory::{GrantRow, MemoryPool, PoolFigures, row_bytes};
+pub use message::{About, CANCELLED, Reach, SqlError, SqlMessage, cancelled};
 pub use ops::{KeyMap, as_slice, engine_tree, past, percentage, row_count};
 pub use partition::count_partitions;
 pub use query::{
@@ -65,7 +62,7 @@ pub use query::{
 pub use sink::{
     Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink, tell_database,
 };
-pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};
+pub use spill::{Extent as SpillExtent, SpillFigures, SpillFile, SpillSpace};
 pub use view_changes::{ChangedTable, ViewChange, ViewChanges};
 pub use warnings::Warnings;
 pub use workspace::{Bounds, Workspace};

@@ -13,14 +13,14 @@
 //! back when its statement ends, however it ends.
 
 use crate::Bounds;
-use crate::cx::cancelled;
-use crate::message::SqlError;
+use crate::message::{SqlError, cancelled};
 use parking_lot::Mutex;
 use runtime::task::{self, Waker};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use telemetry::WaitType;
+use types::Value;
 
 /// What a statement may hold before it needs a grant, in bytes.
 pub(crate) const FREE_BYTES: usize = 128 << 10;
@@ -341,6 +341,23 @@ impl Drop for Grant {
     }
 }
 
+/// Texts and binaries up to this length live inside their value.
+const INLINE_BYTES: usize = 22;
+
+/// Memory of a row of values held, in bytes.
+#[inline]
+pub fn row_bytes(row: &[Value]) -> usize {
+    let mut bytes = size_of_val(row) + 24;
+    for value in row {
+        bytes += match value {
+            Value::Str(text) if text.as_bytes().len() > INLINE_BYTES => text.as_bytes().len(),
+            Value::Binary(b) if b.len() > INLINE_BYTES => b.len(),
+            _ => 0,
+        };
+    }
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -413,7 +430,7 @@ mod tests {
         cancel.store(true, Relaxed);
         assert_eq!(
             pool.acquire(6, Bounds::default(), &cancel).unwrap_err().number,
-            crate::cx::CANCELLED
+            crate::message::CANCELLED
         );
         assert_eq!((pool.figures().waiters, pool.figures().timeouts), (0, 2));
     }

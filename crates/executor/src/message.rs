@@ -261,6 +261,14 @@ fn reach_of(number: i32, severity: u8) -> Reach {
     }
 }
 
+/// The number of [`cancelled`]. It is never told to a client.
+pub const CANCELLED: i32 = runtime::task::CANCELLED;
+
+/// The error of a batch stopped from outside.
+pub fn cancelled() -> SqlError {
+    SqlError::new(CANCELLED, 16, "The query was canceled by the user.").with_reach(Reach::Scope)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -139,7 +139,7 @@ pub fn collect<'a>(plan: &'a Plan, cx: &mut Cx<'a>) -> Result<Many<Vec<Value>>, 
     let width = plan.output.len();
     for_each_batch(plan, cx, |batch, cx| {
         for row in batch.rows() {
-            cx.hold(crate::cx::row_bytes(row))?;
+            cx.hold(crate::memory::row_bytes(row))?;
             rows.push(row[..width].to_vec());
         }
         Ok(())

@@ -257,6 +257,31 @@ impl Reader {
     }
 }
 
+/// What a statement has written to files for want of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpillFigures {
+    /// Sorts and windows that spilled, and the 8 KiB pages that they wrote (SQL Server's Worktable).
+    pub sorts: u64,
+    pub sort_pages: u64,
+    /// Hash joins and aggregates that spilled, and the pages that they wrote (Workfile).
+    pub hashes: u64,
+    pub hash_pages: u64,
+}
+
+impl SpillFigures {
+    /// Operators that spilled.
+    pub fn operators(&self) -> u64 {
+        self.sorts + self.hashes
+    }
+
+    pub fn add(&mut self, other: &SpillFigures) {
+        self.sorts += other.sorts;
+        self.sort_pages += other.sort_pages;
+        self.hashes += other.hashes;
+        self.hash_pages += other.hash_pages;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,9 +3,10 @@
 //! Promise: an uncorrelated subquery runs once per statement. Its kept rows are their first slots only; IN looks its
 //! needle up among them.
 
-use crate::cx::{Cx, row_bytes};
+use crate::cx::Cx;
 use crate::eval::{eval as eval_expr, order, satisfies};
 use crate::key_index::{KeyIndex, hash_of};
+use crate::memory::row_bytes;
 use crate::message::SqlError;
 use crate::ops::{self, KeyEncoder};
 use ir::{CompareOp, SubPlanId, SubqueryKind};

@@ -2,7 +2,8 @@
 //!
 //! Promise: a row is noted by whoever changes it, or the change is refused: no view is left as it was in silence.
 
-use crate::cx::{Cx, row_bytes};
+use crate::cx::Cx;
+use crate::memory::row_bytes;
 use crate::message::SqlError;
 use catalog::TableDef;
 use ir::ViewPart;

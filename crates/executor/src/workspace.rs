@@ -1,8 +1,8 @@
 //! What the statements of an instance share beside its databases: memory, files to spill to, processors, and how many
 //! of those one statement may use.
 
-use crate::cx::SpillFigures;
 use crate::memory::MemoryPool;
+use crate::spill::SpillFigures;
 use crate::spill::SpillSpace;
 use parking_lot::Mutex;
 use scheduler::Schedulers;

@@ -14,7 +14,7 @@ const FILES_IN_CIRCLES: &[(&str, usize)] = &[
     ("buffer-pool", 2),
     ("catalog", 9),
     ("dml", 6),
-    ("executor", 12),
+    ("executor", 7),
     ("interpreter", 9),
     ("ir", 2),
     ("lab", 14),

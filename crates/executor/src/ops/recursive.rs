@@ -6,8 +6,9 @@
 use super::Operator;
 use super::simple::Source;
 use crate::batch::Batch;
-use crate::cx::{Cx, row_bytes};
+use crate::cx::Cx;
 use crate::eval::eval;
+use crate::memory::row_bytes;
 use crate::message::SqlError;
 use ir::{Expr, ParamId};
 use runtime::task::Many;

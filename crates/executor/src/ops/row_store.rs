@@ -5,7 +5,8 @@
 //!
 //! Invariant: pages hold the rows before `tail_from`, in order; the tail those from there on.
 
-use crate::cx::{Cx, row_bytes};
+use crate::cx::Cx;
+use crate::memory::row_bytes;
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::{BLOCK_BYTES, Extent, SpillFile};

@@ -5,8 +5,9 @@
 
 use super::record::Change;
 use super::{TrackedKey, scan_prefix, txn};
-use crate::cx::{Cx, row_bytes};
+use crate::cx::Cx;
 use crate::error::engine_error;
+use crate::memory::row_bytes;
 use crate::message::SqlError;
 use catalog::{IndexKind, TableDef, Tracking};
 use engine::ReadOptions;

@@ -2,7 +2,8 @@
 
 use crate::batch::Batch;
 use crate::columns::Columns;
-use crate::cx::{Cx, row_bytes};
+use crate::cx::Cx;
+use crate::memory::row_bytes;
 use crate::message::SqlError;
 use crate::ops::Operator;
 use crate::ops::simple::{Empty, Source};
