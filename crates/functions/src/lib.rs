@@ -28,7 +28,7 @@ pub mod serialize;
 mod error;
 mod size;
 
-use ir::{Expr, FuncId};
+use ir::{Evaluator, Expr, FuncId};
 use types::{SqlType, Value, convert};
 
 pub use error::{FunctionError, no_memory};
@@ -59,20 +59,35 @@ pub fn call(
     ty: SqlType,
     statement: &mut dyn Statement,
 ) -> Result<Option<Value>, FunctionError> {
+    let made = match func.class().evaluator {
+        Evaluator::Time => time::call(func, v, args, statement),
+        Evaluator::Calendar => calendar::call(func, v, args, ty, statement),
+        Evaluator::Clr => match func {
+            FuncId::Clr(method) => clr::call(method, v),
+            other => stdx::fatal!("{other:?} is no method"),
+        },
+        Evaluator::Bits => bits::call(func, v, args, ty),
+        Evaluator::Digest => digest::call(func, v, args),
+        Evaluator::Json => json::call(func, v, args, ty),
+        Evaluator::Parse => parse::call(func, v, args, ty, statement),
+        Evaluator::Number => number::call(func, v, args, ty, statement),
+        Evaluator::Text => text::call(func, v, args, ty),
+        Evaluator::Values => of_values(func, v, args, ty, statement),
+        Evaluator::Executor => return Ok(None),
+    };
+    made.map(Some)
+}
+
+/// What chooses among values, converts them, or reads them apart.
+fn of_values(
+    func: FuncId,
+    v: &[Value],
+    args: &[Expr],
+    ty: SqlType,
+    statement: &mut dyn Statement,
+) -> Result<Value, FunctionError> {
     use FuncId::*;
-    let made = match func {
-        SysDateTime | SysUtcDateTime | SysDateTimeOffset | DateAdd(_) | DateDiff(_)
-        | DateDiffBig(_) | DatePart(_) | DateName(_) | EoMonth | SwitchOffset
-        | ToDateTimeOffset | DateFromParts | IsDate => time::call(func, v, args, statement),
-        DateTimeFromParts | DateTrunc(_) | DateBucket(_) | AtTimeZone | CurrentTimezone
-        | CurrentTimezoneId => calendar::call(func, v, args, ty, statement),
-        FuncId::Clr(method) => clr::call(method, v),
-        LeftShift | RightShift | BitCount | GetBit | SetBit => bits::call(func, v, args, ty),
-        Checksum | BinaryChecksum | HashBytes | BinaryText | TextPointer | Compress
-        | Decompress => digest::call(func, v, args),
-        IsJson | JsonValue | JsonQuery | JsonModify | JsonPathExists | JsonObject | JsonArray
-        | AsJson | StringEscape => json::call(func, v, args, ty),
-        Format | Parse | TryParse => parse::call(func, v, args, ty, statement),
+    match func {
         Greatest | Least => Ok(extreme(func, v)),
         Convert { try_ } => match (&v[0], v[1].as_i64()) {
             (Value::Null, _) | (_, None) => Ok(Value::Null),
@@ -99,22 +114,14 @@ pub fn call(
             let style = v.get(1).and_then(Value::as_i64).unwrap_or(0) as i32;
             Ok(convert::cast_by(rule, &v[0], args[0].ty, ty, style)?)
         }
-        CryptGenRandom | NewId | NewSequentialId | Rand | Abs | Sign | Floor | Ceiling | Round
-        | Power | Square | Sqrt | Exp | Log | Log10 | Pi | Sin | Cos | Tan | Cot | Asin | Acos
-        | Atan | Atn2 | Degrees | Radians | IsNumeric => number::call(func, v, args, ty, statement),
-        Len | DataLength | Left | Right | Substring | Upper | Lower | LTrim | RTrim | Trim
-        | Reverse | Replace | Replicate | Space | Str | CharIndex | PatIndex | Stuff | Char
-        | WriteInto | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName | Soundex
-        | Difference | Translate | ParseName => text::call(func, v, args, ty),
         CheckPointer => text_pointer::checked(v, v[2].as_str().unwrap_or("")),
         ReadText => text_pointer::read(v),
         FuncId::Mask(function) => {
             let next = runtime::random::next_u64;
             Ok(types::mask::masked(function, &v[0], &v[1..], ty, next))
         }
-        _ => return Ok(None),
-    };
-    made.map(Some)
+        other => stdx::fatal!("{other:?} is no function of values"),
+    }
 }
 
 /// GREATEST and LEAST: NULLs are skipped.

@@ -1,14 +1,25 @@
 //! Scalar functions by identity. What each takes and returns the binder decides; after
 //! binding, arguments have the types listed here and the result has the node's type. How a call may be moved, shared
-//! and kept is one row for each in [`class`].
+//! and kept, and who
+//! evaluates it, is one row for each ([`FuncId::class`]): the compiler asks for the row of a new one.
 //!
 //! COALESCE, NULLIF, IIF and CHOOSE do not appear: they are rewritten to CASE. CAST and CONVERT are
 //! [`super::ExprKind::Cast`].
 
 mod class;
+mod figure;
 
-pub use class::{Class, Parallel, Volatility};
+pub use class::{Class, Evaluator, Parallel, Volatility};
+pub use figure::ServerFigure;
 pub use types::{DatePart, MaskFunction};
+
+use types::DatePart as Part;
+
+const PURE: Class = Class::PURE;
+const OF_STATEMENT: Class = Class::OF_STATEMENT;
+const OF_SESSION: Class = Class::OF_SESSION;
+const OF_DATABASE: Class = Class::OF_DATABASE;
+const OF_ROW: Class = Class::OF_ROW;
 
 /// A user's function where it is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -430,38 +441,92 @@ pub enum FuncId {
     ParseName,
 }
 
-/// What the server has counted since it began: the `@@` variables that sp_monitor is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ServerFigure {
-    Connections,
-    CpuBusy,
-    Idle,
-    IoBusy,
-    PacketErrors,
-    PacketsReceived,
-    PacketsSent,
-    TotalErrors,
-    TotalRead,
-    TotalWrite,
-}
+impl FuncId {
+    /// Its row.
+    pub fn class(self) -> Class {
+        use Evaluator::{Bits, Calendar, Digest, Json, Number, Text, Time, Values};
+        use FuncId::*;
+        match self {
+            // A user's function has its own definition; here it is the session's.
+            User(_) | PartitionNumber(_) => OF_DATABASE,
+            Mask(_) => OF_DATABASE.by(Values),
+            NextValue(_) | ThisValue(_) => Class { asks_database: true, ..OF_ROW },
+            UpdatedColumn | ColumnsUpdated | TriggerNestLevel | EventData => OF_SESSION,
+            CursorStatus | CurrentOf => OF_SESSION,
 
-impl ServerFigure {
-    /// By the variable's name in capitals.
-    pub fn of_name(name: &str) -> Option<ServerFigure> {
-        use ServerFigure::*;
-        Some(match name {
-            "@@CONNECTIONS" => Connections,
-            "@@CPU_BUSY" => CpuBusy,
-            "@@IDLE" => Idle,
-            "@@IO_BUSY" => IoBusy,
-            "@@PACKET_ERRORS" => PacketErrors,
-            "@@PACK_RECEIVED" => PacketsReceived,
-            "@@PACK_SENT" => PacketsSent,
-            "@@TOTAL_ERRORS" => TotalErrors,
-            "@@TOTAL_READ" => TotalRead,
-            "@@TOTAL_WRITE" => TotalWrite,
-            _ => return None,
-        })
+            FulltextMatch | FulltextRank => OF_STATEMENT,
+
+            GetDate | GetUtcDate => OF_STATEMENT,
+            SysDateTime | SysUtcDateTime | SysDateTimeOffset => OF_STATEMENT.by(Time),
+            DateAdd(_) | DateDiff(_) | DateDiffBig(_) | EoMonth | SwitchOffset => PURE.by(Time),
+            ToDateTimeOffset | DateFromParts => PURE.by(Time),
+            DateTimeFromParts | DateBucket(_) => PURE.by(Calendar),
+            // SET DATEFIRST.
+            DatePart(Part::Weekday | Part::Week) => OF_STATEMENT.by(Time),
+            DatePart(_) => PURE.by(Time),
+            DateTrunc(Part::Weekday | Part::Week) => OF_SESSION.by(Calendar),
+            DateTrunc(_) => PURE.by(Calendar),
+            // SET LANGUAGE.
+            DateName(_) => OF_STATEMENT.by(Time),
+            // SET DATEFORMAT and LANGUAGE, of the session.
+            IsDate => OF_SESSION.by(Time),
+            Format | Parse | TryParse => OF_SESSION.by(Evaluator::Parse),
+            Convert { .. } => OF_STATEMENT.by(Values),
+            // The rules of time zones change; SQL Server holds it for nondeterministic.
+            AtTimeZone => OF_STATEMENT.by(Calendar),
+            CurrentTimezone | CurrentTimezoneId => OF_SESSION.by(Calendar),
+
+            LeftShift | RightShift | BitCount | GetBit | SetBit => PURE.by(Bits),
+            FuncId::Clr(_) => PURE.by(Evaluator::Clr),
+            IsJson | JsonValue | JsonQuery | JsonModify | JsonPathExists => PURE.by(Json),
+            JsonObject | JsonArray | AsJson | StringEscape => PURE.by(Json),
+            ColumnSet | PartOfSet | IntoPage(_) | Collate(_) | Greatest | Least => PURE.by(Values),
+            VariantProperty => PURE.by(Values),
+            Checksum | BinaryChecksum | HashBytes | BinaryText => PURE.by(Digest),
+            Compress | Decompress | TextPointer => PURE.by(Digest),
+
+            Abs | Sign | Floor | Ceiling | Round | Power | Square | Sqrt => PURE.by(Number),
+            Exp | Log | Log10 | Pi | Sin | Cos | Tan | Cot | Asin | Acos => PURE.by(Number),
+            Atan | Atn2 | Degrees | Radians | IsNumeric => PURE.by(Number),
+            // One value for a statement.
+            Rand => OF_SESSION.by(Number),
+            CryptGenRandom | NewId | NewSequentialId => OF_ROW.by(Number),
+            PasswordHash => OF_ROW,
+
+            Len | DataLength | Left | Right | Substring | Upper | Lower => PURE.by(Text),
+            LTrim | RTrim | Trim | Reverse | Replace | Replicate | Space => PURE.by(Text),
+            Str | CharIndex | PatIndex | Stuff | Char | NChar | Ascii => PURE.by(Text),
+            Unicode | Concat | ConcatWs | QuoteName | Soundex | Difference => PURE.by(Text),
+            Translate | ParseName => PURE.by(Text),
+            IsNull => PURE,
+            // Its errors name the statement's column.
+            WriteInto => OF_SESSION.by(Text),
+            CheckPointer | ReadText => OF_SESSION.by(Values),
+            // The message of a number is looked up.
+            FormatMessage => OF_SESSION,
+
+            ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition => OF_DATABASE,
+            DbId | DbName | SchemaName | SchemaId | TypeId | TypeName => OF_DATABASE,
+            ColName | ColLength | IdentCurrent | IdentSeed | IdentIncr => OF_DATABASE,
+            IndexCol | StatsDate | FileId | FileName | FileProperty => OF_DATABASE,
+            FilegroupProperty | FilegroupId | FilegroupName => OF_DATABASE,
+            FulltextCatalogProperty | ObjectProperty | ObjectPropertyEx => OF_DATABASE,
+            IndexProperty | IndexKeyProperty | TypeProperty | ColumnProperty => OF_DATABASE,
+            AssemblyProperty | UserName | UserId | IsRoleMember | IsMember => OF_DATABASE,
+            HasPermsByName | PermissionBits | OriginalDbName => OF_DATABASE,
+            AppLockMode | AppLockTest | LastRowVersion | MinActiveRowVersion => OF_DATABASE,
+            ChangeTrackingCurrentVersion | ChangeTrackingMinValidVersion => OF_DATABASE,
+
+            ServerProperty | DatabasePropertyEx | CollationProperty | OdbcScale => OF_SESSION,
+            SUserSName | SUserName | SUserId | SUserSid | OriginalLogin => OF_SESSION,
+            LoginProperty | PasswordMatches | HasDbAccess | IsSrvRoleMember => OF_SESSION,
+            HostName | AppName | ContextInfo | SessionContext | ConnectionProperty => OF_SESSION,
+            HostId | SessionProperty | CurrentRequestId => OF_SESSION,
+            XmlSchemaNamespace => OF_SESSION,
+            ScopeIdentity | ErrorNumber | ErrorMessage | ErrorLine | ErrorSeverity => OF_SESSION,
+            ErrorState | ErrorProcedure | XactState | CurrentTransactionId => OF_SESSION,
+            RowCountBig | ServerFigure(_) | ChangeTrackingIsColumnInMask => OF_SESSION,
+        }
     }
 }
 
