@@ -187,9 +187,30 @@ impl Commands<'_> {
             }
             StmtKind::Nothing => {}
             StmtKind::NotSupported { what } => return Err(SqlError::unsupported(what).into()),
-            other => {
+            // These need the machine, or a plan.
+            StmtKind::SetVars(_)
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Block(_)
+            | StmtKind::TryCatch { .. }
+            | StmtKind::Label(_)
+            | StmtKind::Goto(_)
+            | StmtKind::Return(_)
+            | StmtKind::Select(_)
+            | StmtKind::Insert(_)
+            | StmtKind::Update(_)
+            | StmtKind::Delete(_)
+            | StmtKind::Merge(_)
+            | StmtKind::There(_)
+            | StmtKind::Cursor(_)
+            | StmtKind::Exec(_)
+            | StmtKind::ExecString { .. }
+            | StmtKind::BulkInsert(_)
+            | StmtKind::Deferred => {
                 return Err(
-                    SqlError::unsupported(format!("{:?}", std::mem::discriminant(other))).into()
+                    SqlError::unsupported(format!("{:?}", std::mem::discriminant(kind))).into()
                 );
             }
         }

@@ -33,6 +33,7 @@ use session_state::AuditEvent;
 use session_state::Firing;
 use session_state::Halted;
 use session_state::SessionNames;
+use session_state::Tag;
 use session_state::bind_error;
 use std::sync::Arc;
 use syntax::LexOptions;
@@ -50,14 +51,11 @@ pub(crate) fn is_watched(kind: &StmtKind) -> bool {
                 | Rare::Shutdown { .. }
                 | Rare::Nothing
         ),
-        StmtKind::Security(_) | StmtKind::Statistics(_) | StmtKind::AlterServer(_) => true,
-        // No DDL trigger is for them, but audits are.
-        StmtKind::Backup(_) | StmtKind::Restore(_) | StmtKind::Dbcc { .. } => true,
         StmtKind::Exec(exec) => match &exec.procedure {
             ProcRef::Name(name) => procedures::is_watched(&name.name),
-            _ => false,
+            ProcRef::Var(_) | ProcRef::Text(_) => false,
         },
-        _ => false,
+        kind => Tag::of(kind, None).is_watched(),
     }
 }
 

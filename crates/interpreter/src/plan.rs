@@ -209,6 +209,7 @@ fn planned_otherwise(kind: &StmtKind, known: &Known) -> Body {
         StmtKind::SetVars(sets) => {
             Body::SetVars(sets.iter().map(|(v, e)| (*v, planner::plan_expr(e))).collect())
         }
+        // What has no plan is run as it is.
         other => Body::Other(other.clone()),
     }
 }
@@ -225,16 +226,5 @@ pub(crate) fn recompiles(kind: &StmtKind) -> bool {
 
 /// The OPTION clause of a statement that has a query.
 pub(crate) fn hints(kind: &StmtKind) -> Option<&QueryHints> {
-    Some(match kind {
-        StmtKind::Select(select) => &select.query.hints,
-        StmtKind::Insert(insert) => match &insert.source {
-            ir::InsertSource::Query { query, .. } => &query.hints,
-            ir::InsertSource::Changed(from) => return hints(&from.change),
-            _ => return None,
-        },
-        StmtKind::Update(update) => &update.query.hints,
-        StmtKind::Delete(delete) => &delete.query.hints,
-        StmtKind::Merge(merge) => &merge.query.hints,
-        _ => return None,
-    })
+    kind.query().map(|query| &query.hints)
 }

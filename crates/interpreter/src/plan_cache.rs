@@ -16,7 +16,7 @@ use crate::cache::Setting;
 use crate::code::Code;
 use crate::figures::{Cells, Meter, StatementFigures};
 use catalog::Catalog;
-use ir::StmtKind;
+use ir::{Data, StmtKind};
 use parking_lot::Mutex;
 use runtime::task::NoSuspend;
 use std::collections::{HashMap, VecDeque};
@@ -277,15 +277,16 @@ impl CachedPlan {
 fn is_query(statement: &ir::Stmt) -> bool {
     use StatementKind::{Delete, Insert, Select, Update};
     match &statement.kind {
-        StmtKind::Select(_)
-        | StmtKind::Insert(_)
-        | StmtKind::Update(_)
-        | StmtKind::Delete(_)
-        | StmtKind::There(_) => true,
+        StmtKind::There(_) => true,
         StmtKind::Deferred => statement.source.as_ref().is_some_and(|source| {
             matches!(source.kind, Select(_) | Insert(_) | Update(_) | Delete(_))
         }),
-        _ => false,
+        kind => match kind.data() {
+            Data::Select(_) | Data::Insert(_) | Data::Update(_) | Data::Delete(_) => true,
+            Data::Merge(_) | Data::Cursor(_) | Data::SetVars(_) | Data::Return(_) | Data::None => {
+                false
+            }
+        },
     }
 }
 

@@ -14,7 +14,7 @@ use crate::plan_cache::CachedPlan;
 use crate::vm::Vm;
 use catalog::TableDef;
 use executor::{ColumnMeta, Command, Done, SqlError, SqlMessage};
-use ir::{ProcRef, Program, SetOption, Stmt, StmtKind};
+use ir::{Data, ProcRef, Program, SetOption, Stmt, StmtKind};
 use planner::show::{self, Show, Step, XmlStatement};
 use planner::{ChangePlan, NodeFigures, Plan, Scan};
 use security::Permission;
@@ -457,11 +457,13 @@ fn name_of(kind: &StmtKind, stmt: &Stmt) -> &'static str {
 
 /// The plan of a bound statement, shown.
 fn step_of(kind: &StmtKind, database: &str, vars: &[&str]) -> Option<Step> {
-    let body = match kind {
-        StmtKind::Select(_) | StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_) => {
+    let body = match kind.data() {
+        Data::Select(_) | Data::Insert(_) | Data::Update(_) | Data::Delete(_) => {
             plan::plan_in_general(kind, &planner::Known::default())
         }
-        _ => return None,
+        Data::Merge(_) | Data::Cursor(_) | Data::SetVars(_) | Data::Return(_) | Data::None => {
+            return None;
+        }
     };
     step_of_body(&body, database, vars)
 }

@@ -222,18 +222,11 @@ impl Vm<'_> {
         index: usize,
     ) -> Result<Option<Vec<OutputColumn>>, SqlError> {
         let kind = self.bound(code, index)?;
-        let output = match &kind {
-            StmtKind::Select(select) => {
-                let client = matches!(select.target, ir::SelectTarget::Client);
-                return Ok(client.then(|| select.query.output.clone()));
-            }
-            StmtKind::Insert(insert) => &insert.output,
-            StmtKind::Update(update) => &update.output,
-            StmtKind::Delete(delete) => &delete.output,
-            StmtKind::Merge(merge) => &merge.output,
-            _ => return Ok(None),
-        };
-        let told = output.as_ref().and_then(ir::Output::told);
+        if let StmtKind::Select(select) = &kind {
+            let client = matches!(select.target, ir::SelectTarget::Client);
+            return Ok(client.then(|| select.query.output.clone()));
+        }
+        let told = kind.output().and_then(ir::Output::told);
         Ok(told.map(|told| told.iter().map(|(column, _)| column.clone()).collect()))
     }
 

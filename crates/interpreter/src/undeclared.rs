@@ -11,7 +11,7 @@ use binder::UNDECLARED;
 use catalog::{ModuleKind, ProcedureDef};
 use commands::Argument;
 use executor::{Command, SqlError};
-use ir::{Exec, Expr, ExprKind, InsertSource, ProcRef, Rel, StmtKind, UpdateSet};
+use ir::{Data, Exec, Expr, ExprKind, InsertSource, ProcRef, Rel, StmtKind, UpdateSet};
 use syntax::ast::StatementKind;
 use types::{SqlType, Value};
 
@@ -177,9 +177,12 @@ impl Vm<'_> {
             from.filter.iter().chain(&from.row).for_each(&mut look);
             kind = &from.change;
         }
-        match kind {
-            StmtKind::Select(select) => walk(&select.query.rel, &mut look),
-            StmtKind::Insert(insert) => match &insert.source {
+        if let StmtKind::Exec(exec) = kind {
+            return self.suggest_arguments(code, exec, types);
+        }
+        match kind.data() {
+            Data::Select(select) => walk(&select.query.rel, &mut look),
+            Data::Insert(insert) => match &insert.source {
                 InsertSource::Values(rows) => rows.iter().flatten().for_each(look),
                 InsertSource::Query { query, row } => {
                     walk(&query.rel, &mut look);
@@ -187,7 +190,7 @@ impl Vm<'_> {
                 }
                 InsertSource::Exec { .. } | InsertSource::Changed(_) => {}
             },
-            StmtKind::Update(update) => {
+            Data::Update(update) => {
                 walk(&update.query.rel, &mut look);
                 for set in &update.set {
                     match set {
@@ -197,13 +200,12 @@ impl Vm<'_> {
                     }
                 }
             }
-            StmtKind::Delete(delete) => walk(&delete.query.rel, &mut look),
-            StmtKind::Merge(merge) => {
+            Data::Delete(delete) => walk(&delete.query.rel, &mut look),
+            Data::Merge(merge) => {
                 walk(&merge.query.rel, &mut look);
                 merge.for_each_expr(&mut look);
             }
-            StmtKind::Exec(exec) => self.suggest_arguments(code, exec, types)?,
-            _ => {}
+            Data::Cursor(_) | Data::SetVars(_) | Data::Return(_) | Data::None => {}
         }
         Ok(())
     }

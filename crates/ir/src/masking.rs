@@ -26,11 +26,7 @@ pub fn reads_masked(kind: &StmtKind) -> bool {
     let mut found = false;
     each_rel(kind, &mut |rel| found = found || rel_reads_masked(rel));
     each_value(kind, &mut |expr| found = found || expr_reads_masked(expr));
-    found
-        || match kind {
-            StmtKind::Insert(insert) => insert.output.is_some() && insert.table.is_masked(),
-            _ => false,
-        }
+    found || matches!(kind.data(), Data::Insert(i) if i.output.is_some() && i.table.is_masked())
 }
 
 /// The same of an expression with subqueries.
@@ -65,25 +61,23 @@ pub fn mask_statement(kind: &mut StmtKind, shown: Shown<'_>) {
 
 /// The relational trees of a statement itself.
 pub fn each_rel(kind: &StmtKind, f: &mut dyn FnMut(&Rel)) {
-    match kind {
-        StmtKind::Select(select) => f(&select.query.rel),
-        StmtKind::Insert(insert) => match &insert.source {
+    match kind.data() {
+        Data::Select(select) => f(&select.query.rel),
+        Data::Insert(insert) => match &insert.source {
             InsertSource::Query { query, .. } => f(&query.rel),
             InsertSource::Changed(from) => each_rel(&from.change, f),
             InsertSource::Values(_) | InsertSource::Exec { .. } => {}
         },
-        StmtKind::Update(update) => f(&update.query.rel),
-        StmtKind::Delete(delete) => f(&delete.query.rel),
-        StmtKind::Merge(merge) => f(&merge.query.rel),
-        StmtKind::Cursor(cursor) => {
-            if let CursorStmt::Declare { definition, .. } | CursorStmt::Set { definition, .. } =
-                &**cursor
-            {
+        Data::Update(update) => f(&update.query.rel),
+        Data::Delete(delete) => f(&delete.query.rel),
+        Data::Merge(merge) => f(&merge.query.rel),
+        Data::Cursor(cursor) => {
+            if let Some(definition) = cursor.definition() {
                 f(&definition.query.rel);
                 definition.again.iter().for_each(|again| f(&again.rel));
             }
         }
-        _ => {}
+        Data::SetVars(_) | Data::Return(_) | Data::None => {}
     }
 }
 
@@ -92,13 +86,13 @@ pub fn each_value(kind: &StmtKind, f: &mut dyn FnMut(&Expr)) {
     let mut output = |output: &Option<Output>| {
         output.iter().flat_map(Output::exprs).for_each(&mut *f);
     };
-    match kind {
-        StmtKind::Select(select) => {
+    match kind.data() {
+        Data::Select(select) => {
             if let SelectTarget::Vars(sets) = &select.target {
                 sets.iter().for_each(|(_, e)| f(e));
             }
         }
-        StmtKind::Insert(insert) => {
+        Data::Insert(insert) => {
             output(&insert.output);
             match &insert.source {
                 InsertSource::Values(rows) => rows.iter().flatten().for_each(f),
@@ -111,18 +105,19 @@ pub fn each_value(kind: &StmtKind, f: &mut dyn FnMut(&Expr)) {
                 }
             }
         }
-        StmtKind::Update(update) => {
+        Data::Update(update) => {
             output(&update.output);
             update.set.iter().for_each(|set| f(set.value()));
         }
-        StmtKind::Delete(delete) => output(&delete.output),
-        StmtKind::Merge(merge) => {
+        Data::Delete(delete) => output(&delete.output),
+        Data::Merge(merge) => {
             output(&merge.output);
             merge.for_each_expr(&mut |e| f(e));
         }
-        StmtKind::SetVars(sets) => sets.iter().for_each(|(_, e)| f(e)),
-        StmtKind::Return(Some(e)) => f(e),
-        _ => {}
+        Data::SetVars(sets) => sets.iter().for_each(|(_, e)| f(e)),
+        Data::Return(e) => f(e),
+        // A cursor gives its rows away when it is fetched.
+        Data::Cursor(_) | Data::None => {}
     }
 }
 
@@ -158,15 +153,15 @@ struct Masking<'a> {
 
 impl Masking<'_> {
     fn statement(&mut self, kind: &mut StmtKind) {
-        match kind {
-            StmtKind::Select(select) => match &mut select.target {
+        match kind.data_mut() {
+            DataMut::Select(select) => match &mut select.target {
                 SelectTarget::Vars(sets) => {
                     self.rel(&mut select.query.rel);
                     sets.iter_mut().for_each(|(_, e)| self.value(e));
                 }
                 SelectTarget::Client | SelectTarget::Into { .. } => self.query(&mut select.query),
             },
-            StmtKind::Insert(insert) => {
+            DataMut::Insert(insert) => {
                 match &mut insert.source {
                     InsertSource::Values(rows) => {
                         rows.iter_mut().flatten().for_each(|e| self.value(e));
@@ -181,16 +176,16 @@ impl Masking<'_> {
                 }
                 self.output(insert.output.as_mut(), &insert.table);
             }
-            StmtKind::Update(update) => {
+            DataMut::Update(update) => {
                 self.rel(&mut update.query.rel);
                 self.sets(&mut update.set);
                 self.output(update.output.as_mut(), &update.table);
             }
-            StmtKind::Delete(delete) => {
+            DataMut::Delete(delete) => {
                 self.rel(&mut delete.query.rel);
                 self.output(delete.output.as_mut(), &delete.table);
             }
-            StmtKind::Merge(merge) => {
+            DataMut::Merge(merge) => {
                 self.rel(&mut merge.query.rel);
                 for clause in &mut merge.clauses {
                     if let Some(condition) = &mut clause.condition {
@@ -204,16 +199,14 @@ impl Masking<'_> {
                 }
                 self.output(merge.output.as_mut(), &merge.table);
             }
-            StmtKind::Cursor(cursor) => {
-                if let CursorStmt::Declare { definition, .. } | CursorStmt::Set { definition, .. } =
-                    &mut **cursor
-                {
+            DataMut::Cursor(cursor) => {
+                if let Some(definition) = cursor.definition_mut() {
                     self.cursor(definition);
                 }
             }
-            StmtKind::SetVars(sets) => sets.iter_mut().for_each(|(_, e)| self.value(e)),
-            StmtKind::Return(Some(value)) => self.value(value),
-            _ => {}
+            DataMut::SetVars(sets) => sets.iter_mut().for_each(|(_, e)| self.value(e)),
+            DataMut::Return(value) => self.value(value),
+            DataMut::None => {}
         }
     }
 

@@ -13,11 +13,10 @@ use syntax::ast;
 use types::convert::DateOrder;
 use types::{SqlType, Value};
 
-use super::cursor::CursorStmt;
 use super::expr::{ColId, Expr, ExprKind, VarId};
 use super::query::{OutputColumn, Query, TableHints};
 use super::through::Through;
-use crate::ddl::Ddl;
+use crate::StmtKind;
 use crate::name::ObjectName;
 
 /// A compiled batch or procedure body.
@@ -137,126 +136,6 @@ pub struct Condition {
     pub expr: Option<Expr>,
     /// Present if it depends on the catalog.
     pub source: Option<Arc<ast::Expr>>,
-}
-
-#[derive(Debug, Clone)]
-pub enum StmtKind {
-    /// A variable's type is in the frame. At every execution a DECLARE with an initialiser assigns;
-    /// one without leaves the variable as it is (variables start as NULL once per batch or call).
-    SetVars(Vec<(VarId, Expr)>),
-    If {
-        condition: Condition,
-        then: Vec<Stmt>,
-        otherwise: Vec<Stmt>,
-    },
-    While {
-        condition: Condition,
-        body: Vec<Stmt>,
-    },
-    Break,
-    Continue,
-    Block(Vec<Stmt>),
-    TryCatch {
-        body: Vec<Stmt>,
-        handler: Vec<Stmt>,
-    },
-    Label(LabelId),
-    Goto(LabelId),
-    /// The value is an int; NULL and none return 0.
-    Return(Option<Expr>),
-
-    Begin {
-        name: Option<TranName>,
-        mark: bool,
-    },
-    /// `delayed`: WITH (DELAYED_DURABILITY = ON | OFF).
-    Commit {
-        delayed: Option<bool>,
-    },
-    Rollback {
-        name: Option<TranName>,
-    },
-    Save {
-        name: TranName,
-    },
-
-    Select(Box<Select>),
-    Insert(Box<Insert>),
-    Update(Box<Update>),
-    Delete(Box<Delete>),
-    Merge(Box<Merge>),
-    /// One of these, of another database.
-    There(Box<There>),
-    Truncate {
-        table: Arc<TableDef>,
-        /// The table as the statement names it, for messages.
-        shown: Box<str>,
-        /// WITH (PARTITIONS (1, 3 TO 5)); empty: all of it.
-        partitions: Vec<(Expr, Option<Expr>)>,
-    },
-
-    /// DECLARE CURSOR, OPEN, FETCH ...
-    Cursor(Box<CursorStmt>),
-    Exec(Box<Exec>),
-    /// EXEC ('text'), EXEC (@text): the expression is nvarchar.
-    ExecString {
-        text: Expr,
-    },
-    Print(Expr),
-    RaiseError(Box<RaiseError>),
-    /// None: rethrow in a CATCH block. Else number, message, state.
-    Throw(Option<Box<(Expr, Expr, Expr)>>),
-    WaitFor(WaitFor),
-    Set(SetOption),
-    Use {
-        database: String,
-    },
-    Ddl(Box<Ddl>),
-    /// Principals, schemas and permissions, as written.
-    Security(Arc<ast::SecurityStatement>),
-    /// Likewise.
-    Statistics(Arc<ast::StatisticsStatement>),
-    /// EXECUTE AS; the name is nvarchar, None is CALLER.
-    ExecuteAs {
-        login: bool,
-        name: Option<Expr>,
-        end: ExecuteAsEnd,
-    },
-    /// `cookie`: WITH COOKIE = @v.
-    Revert {
-        cookie: Option<VarId>,
-    },
-    /// What is seldom met.
-    Rare(Box<Rare>),
-    /// DBCC name (arguments) WITH options; words as constant strings.
-    Dbcc {
-        name: String,
-        args: Vec<Expr>,
-        options: Vec<String>,
-    },
-    /// As written: its table is looked up each time it runs.
-    BulkInsert(Arc<ast::BulkInsert>),
-    Backup(Box<Backup>),
-    Restore(Box<Restore>),
-    Checkpoint,
-    /// KILL: of a session by its number, of a distributed transaction by a text.
-    Kill {
-        target: Expr,
-        with: ast::KillWith,
-    },
-    /// RECONFIGURE [WITH OVERRIDE]
-    Reconfigure,
-    /// ALTER SERVER CONFIGURATION SET.
-    AlterServer(ast::AlterServer),
-    /// Error 40510 with this text when reached.
-    NotSupported {
-        what: String,
-    },
-    /// A name was missing (or a DDL statement before it in the batch may change its meaning):
-    /// bind `source` when reached.
-    Deferred,
-    /// Nothing to do: a DECLARE without initialiser, a lone semicolon.
-    Nothing,
 }
 
 /// What ends an EXECUTE AS.
@@ -415,30 +294,6 @@ pub struct ChangedRows {
     pub filter: Option<Expr>,
     /// `row[i]` builds column i of the table from them.
     pub row: Vec<Expr>,
-}
-
-impl StmtKind {
-    /// The OUTPUT clause of a change.
-    pub fn output(&self) -> Option<&Output> {
-        match self {
-            StmtKind::Insert(insert) => insert.output.as_ref(),
-            StmtKind::Update(update) => update.output.as_ref(),
-            StmtKind::Delete(delete) => delete.output.as_ref(),
-            StmtKind::Merge(merge) => merge.output.as_ref(),
-            _ => None,
-        }
-    }
-
-    /// The change that an INSERT takes its rows from.
-    pub fn inner_change(&self) -> Option<&ChangedRows> {
-        match self {
-            StmtKind::Insert(insert) => match &insert.source {
-                InsertSource::Changed(from) => Some(from),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
 }
 
 /// `UPDATE`: `query` yields, per row to change, the locator, the old columns and whatever the

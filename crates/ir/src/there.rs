@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::expr::{Expr, ExprKind};
-use super::program::{Insert, InsertSource, MergeAction, StmtKind, There, UpdateSet};
+use super::program::{Insert, InsertSource, MergeAction, There, UpdateSet};
 use super::query::Rel;
+use super::statement::{Data, DataMut, StmtKind};
 
 impl There {
     /// Variables from this number on are the values that go along.
@@ -40,35 +41,37 @@ impl There {
 
     /// The table that is changed; none of SELECT INTO.
     pub fn target(&self) -> Option<&Arc<catalog::TableDef>> {
-        match &self.change {
-            StmtKind::Insert(insert) => Some(&insert.table),
-            StmtKind::Update(update) => Some(&update.table),
-            StmtKind::Delete(delete) => Some(&delete.table),
-            StmtKind::Merge(merge) => Some(&merge.table),
-            _ => None,
+        match self.change.data() {
+            Data::Insert(insert) => Some(&insert.table),
+            Data::Update(update) => Some(&update.table),
+            Data::Delete(delete) => Some(&delete.table),
+            Data::Merge(merge) => Some(&merge.table),
+            Data::Select(_) | Data::Cursor(_) | Data::SetVars(_) | Data::Return(_) | Data::None => {
+                None
+            }
         }
     }
 
     /// What a change reads, and the expressions beside it; but those of the rows that an INSERT makes.
     pub fn parts(change: &mut StmtKind) -> (Option<&mut Rel>, Vec<&mut Expr>) {
         let mut exprs = Vec::new();
-        let (rel, tracking, output) = match change {
-            StmtKind::Insert(insert) => {
-                let Insert { source, tracking_context, output, .. } = &mut **insert;
+        let (rel, tracking, output) = match change.data_mut() {
+            DataMut::Insert(insert) => {
+                let Insert { source, tracking_context, output, .. } = insert;
                 let rel = match source {
                     InsertSource::Query { query, .. } => Some(&mut query.rel),
                     _ => None,
                 };
                 (rel, tracking_context, output)
             }
-            StmtKind::Update(update) => {
+            DataMut::Update(update) => {
                 exprs.extend(update.set.iter_mut().map(UpdateSet::value_mut));
                 (Some(&mut update.query.rel), &mut update.tracking_context, &mut update.output)
             }
-            StmtKind::Delete(delete) => {
+            DataMut::Delete(delete) => {
                 (Some(&mut delete.query.rel), &mut delete.tracking_context, &mut delete.output)
             }
-            StmtKind::Merge(merge) => {
+            DataMut::Merge(merge) => {
                 exprs.extend(merge.top.iter_mut());
                 for clause in &mut merge.clauses {
                     exprs.extend(clause.condition.iter_mut());
@@ -82,8 +85,10 @@ impl There {
                 }
                 (Some(&mut merge.query.rel), &mut merge.tracking_context, &mut merge.output)
             }
-            StmtKind::Select(select) => return (Some(&mut select.query.rel), exprs),
-            _ => return (None, exprs),
+            DataMut::Select(select) => return (Some(&mut select.query.rel), exprs),
+            DataMut::Cursor(_) | DataMut::SetVars(_) | DataMut::Return(_) | DataMut::None => {
+                return (None, exprs);
+            }
         };
         exprs.extend(tracking.as_deref_mut());
         if let Some(output) = output {

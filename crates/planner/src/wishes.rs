@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use catalog::TableDef;
-use ir::{ColId, Expr, ExprKind, Get, Query, Rel, StmtKind};
+use ir::{ColId, Data, Expr, ExprKind, Get, Query, Rel, StmtKind};
 
 use crate::fold::conjuncts;
 use crate::key_range::{given, ways};
@@ -23,9 +23,9 @@ pub struct Wish {
 
 /// What planning `kind` would like to know.
 pub fn wishes(kind: &StmtKind) -> Vec<Wish> {
-    match kind {
-        StmtKind::Select(select) => of_query(&select.query, &[]),
-        StmtKind::Insert(insert) => match &insert.source {
+    match kind.data() {
+        Data::Select(select) => of_query(&select.query, &[]),
+        Data::Insert(insert) => match &insert.source {
             ir::InsertSource::Query { query, .. } => of_query(query, &[]),
             ir::InsertSource::Values(rows) => {
                 let subqueries = |e: &&Expr| has_subquery(e);
@@ -35,26 +35,31 @@ pub fn wishes(kind: &StmtKind) -> Vec<Wish> {
             ir::InsertSource::Exec { .. } => Vec::new(),
             ir::InsertSource::Changed(from) => wishes(&from.change),
         },
-        StmtKind::Update(update) => {
+        Data::Update(update) => {
             let values: Vec<&Expr> = update.set.iter().map(ir::UpdateSet::value).collect();
             of_query(&update.query, &values)
         }
-        StmtKind::Delete(delete) => of_query(&delete.query, &[]),
-        StmtKind::Merge(merge) => of_query(&merge.query, &[]),
-        _ => Vec::new(),
+        Data::Delete(delete) => of_query(&delete.query, &[]),
+        Data::Merge(merge) => of_query(&merge.query, &[]),
+        Data::Cursor(_) | Data::SetVars(_) | Data::Return(_) | Data::None => Vec::new(),
     }
 }
 
 /// Whether a search has one sensible plan, whatever the values in it: a row by its unique key.
 pub fn has_one_plan(kind: &StmtKind) -> bool {
-    match kind {
-        StmtKind::Select(select) => is_trivial(&select.query.rel),
-        StmtKind::Update(update) => {
+    match kind.data() {
+        Data::Select(select) => is_trivial(&select.query.rel),
+        Data::Update(update) => {
             let values: Vec<&Expr> = update.set.iter().map(ir::UpdateSet::value).collect();
             !values.into_iter().any(has_subquery) && is_trivial(&update.query.rel)
         }
-        StmtKind::Delete(delete) => is_trivial(&delete.query.rel),
-        _ => false,
+        Data::Delete(delete) => is_trivial(&delete.query.rel),
+        Data::Insert(_)
+        | Data::Merge(_)
+        | Data::Cursor(_)
+        | Data::SetVars(_)
+        | Data::Return(_)
+        | Data::None => false,
     }
 }
 

@@ -6,20 +6,16 @@
 use crate::options::SetOptions;
 use catalog::{AlterTable, TableDef};
 use executor::SqlError;
-use ir::StmtKind;
 use ir::ddl::Ddl;
+use ir::{Data, StmtKind};
 
 /// The statement's verb, if it makes a filtered index or changes rows of a table that has one.
 pub fn needs_settings(kind: &StmtKind) -> Option<&'static str> {
     let filtered = |table: &TableDef| {
         !table.views.is_empty() || table.indexes.iter().any(|i| i.filter.is_some())
     };
-    match kind {
-        StmtKind::Insert(insert) if filtered(&insert.table) => Some("INSERT"),
-        StmtKind::Update(update) if filtered(&update.table) => Some("UPDATE"),
-        StmtKind::Delete(delete) if filtered(&delete.table) => Some("DELETE"),
-        StmtKind::Merge(merge) if filtered(&merge.table) => Some("MERGE"),
-        StmtKind::Ddl(ddl) => match &**ddl {
+    if let StmtKind::Ddl(ddl) = kind {
+        return match &**ddl {
             Ddl::AlterTable(alter) => {
                 let makes =
                     |c: &AlterTable| matches!(c, AlterTable::AddIndex(i) if i.filter.is_some());
@@ -27,9 +23,18 @@ pub fn needs_settings(kind: &StmtKind) -> Option<&'static str> {
             }
             Ddl::IndexView(_) => Some("CREATE INDEX"),
             _ => None,
-        },
-        _ => None,
+        };
     }
+    let (table, verb) = match kind.data() {
+        Data::Insert(insert) => (&insert.table, "INSERT"),
+        Data::Update(update) => (&update.table, "UPDATE"),
+        Data::Delete(delete) => (&delete.table, "DELETE"),
+        Data::Merge(merge) => (&merge.table, "MERGE"),
+        Data::Select(_) | Data::Cursor(_) | Data::SetVars(_) | Data::Return(_) | Data::None => {
+            return None;
+        }
+    };
+    filtered(table).then_some(verb)
 }
 
 /// 1934, naming those that are not as they must be.

@@ -1,11 +1,11 @@
 //! One row for each kind of statement: its name among requests, the number that DONE gives it, whether it opens a
-//! transaction by itself.
+//! transaction by itself, whether DDL triggers and audits may hear of it.
 //!
 //! Promise: nothing here has a default. A new statement has no tag until [`Tag::of`] and [`Tag::of_tree`] name one, and a
 //! new tag has no name until its row is written: the compiler asks for both. PostgreSQL's `cmdtaglist.h` is the model.
 //!
 //! Sources: `command` of sys.dm_exec_requests, and the DONE token of \[MS-TDS\] for the numbers ([`executor::Command`]).
-//! What may stand in a function or in a natively compiled module is the binder's (`effects.rs`, `native.rs`).
+//! What may stand in a function or in a natively compiled module is a row of crate `semantics` (`statement_rows.rs`).
 
 use executor::Command;
 use ir::StmtKind;
@@ -20,16 +20,23 @@ struct Row {
     done: Command,
     /// It begins a transaction under IMPLICIT_TRANSACTIONS, and may not run in a doomed one.
     writes: bool,
+    /// It may make something happen that a DDL trigger is for, or an audit.
+    watched: bool,
 }
 
 macro_rules! tags {
-    ($($tag:ident = $request:literal, $done:ident, $writes:literal;)*) => {
+    ($($tag:ident = $request:literal, $done:ident, $writes:literal, $watched:literal;)*) => {
         /// What a statement is. A row of the table below.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Tag { $($tag),* }
 
-        const ROWS: &[Row] = &[$(Row { request: $request, done: Command::$done, writes: $writes }),*];
+        const ROWS: &[Row] = &[$(Row {
+            request: $request,
+            done: Command::$done,
+            writes: $writes,
+            watched: $watched,
+        }),*];
 
         /// Every tag, by its number.
         const TAGS: &[Tag] = &[$(Tag::$tag),*];
@@ -38,86 +45,86 @@ macro_rules! tags {
 
 tags! {
     // No statement has run yet.
-    None = "", Other, false;
+    None = "", Other, false, false;
 
-    Select = "SELECT", Select, false;
-    Insert = "INSERT", Insert, true;
-    BulkInsert = "INSERT", BulkInsert, true;
-    Update = "UPDATE", Update, true;
-    Delete = "DELETE", Delete, true;
-    Merge = "MERGE", Merge, true;
-    Truncate = "TRUNCATE TABLE", Other, true;
+    Select = "SELECT", Select, false, false;
+    Insert = "INSERT", Insert, true, false;
+    BulkInsert = "INSERT", BulkInsert, true, false;
+    Update = "UPDATE", Update, true, false;
+    Delete = "DELETE", Delete, true, false;
+    Merge = "MERGE", Merge, true, false;
+    Truncate = "TRUNCATE TABLE", Other, true, false;
 
-    Begin = "BEGIN TRANSACTION", BeginTransaction, false;
-    Commit = "COMMIT TRANSACTION", Commit, false;
-    Rollback = "ROLLBACK TRANSACTION", Rollback, false;
-    Save = "SAVE TRANSACTION", Other, false;
+    Begin = "BEGIN TRANSACTION", BeginTransaction, false, false;
+    Commit = "COMMIT TRANSACTION", Commit, false, false;
+    Rollback = "ROLLBACK TRANSACTION", Rollback, false, false;
+    Save = "SAVE TRANSACTION", Other, false, false;
 
     // What has no name among requests: assignments, control of flow, cursors.
-    Control = "OTHER", Other, false;
-    Cursor = "OTHER", Other, false;
-    Execute = "EXECUTE", Execute, false;
-    Print = "PRINT", Other, false;
-    RaiseError = "RAISERROR", Other, false;
-    Throw = "OTHER", Other, false;
-    WaitFor = "WAITFOR", Other, false;
-    Set = "SET COMMAND", Other, false;
-    Use = "USE DATABASE", Use, false;
+    Control = "OTHER", Other, false, false;
+    Cursor = "OTHER", Other, false, false;
+    Execute = "EXECUTE", Execute, false, false;
+    Print = "PRINT", Other, false, false;
+    RaiseError = "RAISERROR", Other, false, false;
+    Throw = "OTHER", Other, false, false;
+    WaitFor = "WAITFOR", Other, false, false;
+    Set = "SET COMMAND", Other, false, false;
+    Use = "USE DATABASE", Use, false, false;
 
-    CreateDatabase = "DDL", CreateDatabase, true;
-    AlterDatabase = "DDL", AlterDatabase, true;
-    DropDatabase = "DDL", DropDatabase, true;
-    CreateTable = "DDL", CreateTable, true;
-    AlterTable = "DDL", AlterTable, true;
-    DropTable = "DDL", DropTable, true;
-    CreateIndex = "DDL", CreateIndex, true;
-    AlterIndex = "DDL", AlterIndex, true;
-    DropIndex = "DDL", DropIndex, true;
-    CreateProcedure = "DDL", CreateProcedure, true;
-    DropProcedure = "DDL", DropProcedure, true;
-    CreateView = "DDL", CreateView, true;
-    DropView = "DDL", DropView, true;
-    CreateType = "DDL", CreateType, true;
-    DropType = "DDL", DropType, true;
+    CreateDatabase = "DDL", CreateDatabase, true, true;
+    AlterDatabase = "DDL", AlterDatabase, true, true;
+    DropDatabase = "DDL", DropDatabase, true, true;
+    CreateTable = "DDL", CreateTable, true, true;
+    AlterTable = "DDL", AlterTable, true, true;
+    DropTable = "DDL", DropTable, true, true;
+    CreateIndex = "DDL", CreateIndex, true, true;
+    AlterIndex = "DDL", AlterIndex, true, true;
+    DropIndex = "DDL", DropIndex, true, true;
+    CreateProcedure = "DDL", CreateProcedure, true, true;
+    DropProcedure = "DDL", DropProcedure, true, true;
+    CreateView = "DDL", CreateView, true, true;
+    DropView = "DDL", DropView, true, true;
+    CreateType = "DDL", CreateType, true, true;
+    DropType = "DDL", DropType, true, true;
     // Definitions for which nothing is told when they are done.
-    Define = "DDL", Other, true;
+    Define = "DDL", Other, true, true;
 
-    CreateLogin = "SECURITY", CreateLogin, false;
-    AlterLogin = "SECURITY", AlterLogin, false;
-    DropLogin = "SECURITY", DropLogin, false;
-    CreateUser = "SECURITY", CreateUser, false;
-    AlterUser = "SECURITY", AlterUser, false;
-    DropUser = "SECURITY", DropUser, false;
-    CreateRole = "SECURITY", CreateRole, false;
-    AlterRole = "SECURITY", AlterRole, false;
-    DropRole = "SECURITY", DropRole, false;
-    CreateApplicationRole = "SECURITY", Other, false;
-    AlterApplicationRole = "SECURITY", Other, false;
-    DropApplicationRole = "SECURITY", Other, false;
-    CreateSchema = "SECURITY", CreateSchema, false;
-    AlterSchema = "SECURITY", Other, false;
-    DropSchema = "SECURITY", DropSchema, false;
-    AlterAuthorization = "SECURITY", AlterAuthorization, false;
-    Grant = "SECURITY", Grant, false;
-    Deny = "SECURITY", Deny, false;
-    Revoke = "SECURITY", Revoke, false;
-    ExecuteAs = "OTHER", Other, false;
-    Revert = "OTHER", Other, false;
+    CreateLogin = "SECURITY", CreateLogin, false, true;
+    AlterLogin = "SECURITY", AlterLogin, false, true;
+    DropLogin = "SECURITY", DropLogin, false, true;
+    CreateUser = "SECURITY", CreateUser, false, true;
+    AlterUser = "SECURITY", AlterUser, false, true;
+    DropUser = "SECURITY", DropUser, false, true;
+    CreateRole = "SECURITY", CreateRole, false, true;
+    AlterRole = "SECURITY", AlterRole, false, true;
+    DropRole = "SECURITY", DropRole, false, true;
+    CreateApplicationRole = "SECURITY", Other, false, true;
+    AlterApplicationRole = "SECURITY", Other, false, true;
+    DropApplicationRole = "SECURITY", Other, false, true;
+    CreateSchema = "SECURITY", CreateSchema, false, true;
+    AlterSchema = "SECURITY", Other, false, true;
+    DropSchema = "SECURITY", DropSchema, false, true;
+    AlterAuthorization = "SECURITY", AlterAuthorization, false, true;
+    Grant = "SECURITY", Grant, false, true;
+    Deny = "SECURITY", Deny, false, true;
+    Revoke = "SECURITY", Revoke, false, true;
+    ExecuteAs = "OTHER", Other, false, false;
+    Revert = "OTHER", Other, false, false;
 
-    CreateStatistics = "CREATE STATISTICS", Other, false;
-    UpdateStatistics = "UPDATE STATISTICS", Other, false;
-    DropStatistics = "DROP STATISTICS", Other, false;
+    CreateStatistics = "CREATE STATISTICS", Other, false, true;
+    UpdateStatistics = "UPDATE STATISTICS", Other, false, true;
+    DropStatistics = "DROP STATISTICS", Other, false, true;
 
-    Dbcc = "DBCC", Dbcc, false;
-    Backup = "BACKUP", Other, false;
-    Restore = "OTHER", Other, false;
-    Checkpoint = "CHECKPOINT", Other, false;
-    Kill = "KILL", Other, false;
-    Reconfigure = "RECONFIGURE", Other, false;
-    AlterServer = "OTHER", Other, false;
+    Dbcc = "DBCC", Dbcc, false, true;
+    Backup = "BACKUP", Other, false, true;
+    Restore = "OTHER", Other, false, true;
+    Checkpoint = "CHECKPOINT", Other, false, false;
+    Kill = "KILL", Other, false, false;
+    Reconfigure = "RECONFIGURE", Other, false, false;
+    AlterServer = "OTHER", Other, false, true;
     // SETUSER, SHUTDOWN, and what is answered as by a server that lacks it.
-    Rare = "OTHER", Other, false;
-    NotSupported = "OTHER", Other, false;
+    Rare = "OTHER", Other, false, true;
+    NotSupported = "OTHER", Other, false, false;
 }
 
 impl Tag {
@@ -136,6 +143,11 @@ impl Tag {
     #[inline]
     pub fn writes(self) -> bool {
         ROWS[self as usize].writes
+    }
+
+    /// May it make something happen that a DDL trigger is for, or an audit? No DDL trigger is for a backup, but audits are.
+    pub fn is_watched(self) -> bool {
+        ROWS[self as usize].watched
     }
 
     /// By its number, which a session publishes.

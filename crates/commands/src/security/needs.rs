@@ -7,8 +7,8 @@
 use crate::security::reached::{Columns, Reached};
 use catalog::TableDef;
 use ir::{
-    Called, ColId, ColumnUse, Expr, ExprKind, Get, InsertSource, Rel, Select, StmtKind, SystemView,
-    TableFunc,
+    Called, ColId, ColumnUse, Data, Expr, ExprKind, Get, InsertSource, Rel, Select, StmtKind,
+    SystemView, TableFunc,
 };
 use security::Permission;
 use types::SqlType;
@@ -28,9 +28,9 @@ pub(super) enum Need<'a> {
 }
 
 pub(super) fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
-    match kind {
-        StmtKind::Select(select) => of_select(select, needs),
-        StmtKind::Insert(insert) => {
+    match kind.data() {
+        Data::Select(select) => of_select(select, needs),
+        Data::Insert(insert) => {
             let through = insert.through.as_deref();
             needs.push(Need::whole(Permission::Insert, &insert.table, through));
             match &insert.source {
@@ -54,7 +54,7 @@ pub(super) fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
             }
             of_output(insert.output.as_ref(), &insert.table, through, needs);
         }
-        StmtKind::Update(update) => {
+        Data::Update(update) => {
             let through = way(&update.query.rel, update.locator);
             needs.push(of_set(&update.set, &update.table, through));
             let values: Vec<&Expr> = update.set.iter().map(|set| set.value()).collect();
@@ -68,19 +68,18 @@ pub(super) fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
             );
             of_output(update.output.as_ref(), &update.table, through, needs);
         }
-        StmtKind::Delete(delete) => {
+        Data::Delete(delete) => {
             let through = way(&delete.query.rel, delete.locator);
             needs.push(Need::whole(Permission::Delete, &delete.table, through));
             of_target(&delete.query.rel, delete.locator, &delete.old, &[], &delete.table, needs);
             of_output(delete.output.as_ref(), &delete.table, through, needs);
         }
-        StmtKind::Cursor(cursor) => {
-            use ir::CursorStmt::{Declare, Set};
-            if let Declare { definition, .. } | Set { definition, .. } = &**cursor {
+        Data::Cursor(cursor) => {
+            if let Some(definition) = cursor.definition() {
                 of_rel(&definition.query.rel, needs);
             }
         }
-        StmtKind::Merge(merge) => {
+        Data::Merge(merge) => {
             let through = way(&merge.query.rel, merge.locator);
             needs.extend(merge.clauses.iter().map(|clause| match &clause.action {
                 ir::MergeAction::Insert(_) => {
@@ -93,8 +92,16 @@ pub(super) fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
             merge.for_each_expr(&mut |expr| of_expr(expr, needs));
             of_output(merge.output.as_ref(), &merge.table, through, needs);
         }
-        StmtKind::SetVars(sets) => sets.iter().for_each(|(_, expr)| of_expr(expr, needs)),
-        StmtKind::Return(Some(expr)) | StmtKind::Print(expr) => of_expr(expr, needs),
+        Data::SetVars(sets) => sets.iter().for_each(|(_, expr)| of_expr(expr, needs)),
+        Data::Return(expr) => of_expr(expr, needs),
+        Data::None => of_values(kind, needs),
+    }
+}
+
+/// What a statement without rows computes its values of. Whoever runs it asks for what it needs beside these.
+fn of_values<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
+    match kind {
+        StmtKind::Print(expr) => of_expr(expr, needs),
         StmtKind::Exec(exec) => {
             exec.args.iter().flat_map(|arg| &arg.value).for_each(|expr| of_expr(expr, needs));
         }
