@@ -1,4 +1,5 @@
-//! CREATE RULE and CREATE DEFAULT, and what their objects mean for the columns that they are bound to.
+//! CREATE RULE and CREATE DEFAULT, and what their objects mean for the columns that they are bound to; the value of a
+//! column that is given none.
 //!
 //! Promise: neither reads rows. A rule has one variable, which stands for the value of the column; its type is the
 //! column's, so whether a rule makes sense is known only where it is bound.
@@ -8,7 +9,7 @@
 use catalog::{Binding, TableDef};
 use ir::*;
 use syntax::ast;
-use types::{Len, SqlType};
+use types::{Len, SqlType, Value};
 
 use crate::context::{Binder, Scope};
 use semantics::{BindError, Result};
@@ -35,6 +36,37 @@ fn variables(e: &ast::Expr, out: &mut Vec<String>) {
 }
 
 impl Binder<'_> {
+    /// The DEFAULT of a column, or NULL (a NOT NULL column without one fails when it is run, 515).
+    pub fn default_value(&mut self, table: &TableDef, ordinal: usize) -> Result<Expr> {
+        let column = &table.columns[ordinal];
+        match (&column.default, &column.bound_default) {
+            (Some(default), _) => self.default_text(&default.text),
+            (None, Some(bound)) => self.bound_default(bound),
+            (None, None) => Ok(Expr::constant(Value::Null, column.ty)),
+        }
+    }
+
+    /// Binds the text of a DEFAULT: it sees no columns.
+    pub fn default_text(&mut self, text: &str) -> Result<Expr> {
+        let parsed =
+            syntax::parse_expression(text, &syntax::LexOptions::default()).map_err(|errors| {
+                match errors.into_iter().next() {
+                    Some(e) => BindError::new(e.number, 15, self.line, e.message),
+                    None => self.error(102, format!("Incorrect syntax near '{text}'.")),
+                }
+            })?;
+        let scopes = std::mem::take(&mut self.scopes);
+        let selects = std::mem::take(&mut self.selects);
+        let around = std::mem::replace(&mut self.in_default, true);
+        let placing = std::mem::take(&mut self.placing);
+        let bound = self.expr(&parsed);
+        self.placing = placing;
+        self.in_default = around;
+        self.scopes = scopes;
+        self.selects = selects;
+        bound
+    }
+
     /// What can be said of a rule or default before it is bound: 128, 137, 160, 161, 1046, 4105.
     pub fn check_bindable(&mut self, create: &ast::CreateBindable) -> Result<()> {
         let line = create.value.span.line.max(1);

@@ -9,9 +9,10 @@
 use ir::{BaseColumn, ColId, Expr, ExprKind};
 
 use crate::context::Binder;
-use crate::notes::{Base, Browsing, Source};
+use crate::notes::{Base, Browsing};
 use crate::select::Item;
 use catalog::TableDef;
+use semantics::uses::Source;
 use std::sync::Arc;
 
 impl Binder<'_> {

@@ -105,9 +105,9 @@ impl Binder<'_> {
             ast::ExprKind::Function(f) => (&f.name.name.value, &f.args[..]),
             _ => return Err(wrong()),
         };
-        let digits = |e: &ast::Expr| crate::expr::constant_int(e).map(|n| n.to_string());
+        let digits = |e: &ast::Expr| semantics::constants::constant_int(e).map(|n| n.to_string());
         let args = args.iter().map(|e| {
-            Some(ast::TypeArg::Number(u32::try_from(crate::expr::constant_int(e)?).ok()?))
+            Some(ast::TypeArg::Number(u32::try_from(semantics::constants::constant_int(e)?).ok()?))
         });
         let args = args.collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
         let ty = ast::TypeName {
@@ -152,7 +152,11 @@ impl Binder<'_> {
                 .with_state(5));
             };
             if columns.len() >= catalog::COLUMNS_MAX {
-                return Err(crate::define::too_many_columns(column_name, &name.name, line));
+                return Err(semantics::table_definition::too_many_columns(
+                    column_name,
+                    &name.name,
+                    line,
+                ));
             }
             if columns.iter().any(|c| catalog::same_name(&c.name, column_name)) {
                 return Err(BindError::new(

@@ -10,9 +10,9 @@ use runtime::task::Many;
 use syntax::ast;
 use types::{ArithOp, Len, SqlType, TypeError, arith};
 
-use crate::coerce::empty_for_null;
 use crate::context::Binder;
 use crate::expr::arith_op;
+use semantics::typing::empty_for_null;
 use semantics::{BindError, Result};
 
 /// So many operands that are not texts make one part of a run ([`ExprKind::Steps`]); each makes the part one higher.

@@ -1,9 +1,13 @@
 //! Conversions made explicit, and the types of operators.
 
 use ir::*;
-use types::{Len, SqlType, TypeError, Value, arith, convert};
+use types::{SqlType, TypeError, Value, arith, convert};
 
 use crate::context::Binder;
+use semantics::typing::{
+    cast, constant_type, empty_for_null, is_variable, long_type, null_operand_type, spatial_name,
+    text_type,
+};
 use semantics::{BindError, Result};
 
 impl Binder<'_> {
@@ -315,126 +319,5 @@ impl Binder<'_> {
             CastMode::Implicit
         };
         self.coerce(expr, ty, mode)
-    }
-}
-
-/// The old type whose values are those of a (max) type.
-fn long_type(ty: SqlType) -> Option<&'static str> {
-    Some(match ty {
-        SqlType::VarChar(Len::Max) => "text",
-        SqlType::NVarChar(Len::Max) => "ntext",
-        SqlType::VarBinary(Len::Max) => "image",
-        _ => return None,
-    })
-}
-
-/// The type of a column of a result, if its values do not compare.
-pub(crate) fn not_comparable(column: &OutputColumn) -> Option<&'static str> {
-    match column.ty {
-        ty if ty.is_xml() => Some("xml"),
-        ty if ty.is_spatial() => spatial_name(ty),
-        ty if column.is_long() => long_type(ty),
-        _ => None,
-    }
-}
-
-/// The name of a type of shapes.
-fn spatial_name(ty: SqlType) -> Option<&'static str> {
-    ty.is_spatial().then(|| ty.name())
-}
-
-pub(crate) fn cast(input: Expr, ty: SqlType, mode: CastMode, style: Option<i32>) -> Expr {
-    let nullable = input.nullable || mode == CastMode::Try;
-    Expr::new(ExprKind::Cast { input: Box::new(input), mode, style }, ty, nullable)
-}
-
-fn is_variable(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Var(_) => true,
-        ExprKind::Cast { input, .. } => is_variable(input),
-        _ => false,
-    }
-}
-
-/// The text, empty where it is NULL.
-pub(crate) fn empty_for_null(e: Expr) -> Expr {
-    if !e.nullable {
-        return e;
-    }
-    let ty = e.ty;
-    let empty = Expr::constant(Value::str(""), ty);
-    Expr { nullable: false, ..crate::functions::call(FuncId::IsNull, vec![e, empty], ty) }
-}
-
-/// Beside a date the number of days, else the other's type.
-fn null_operand_type(other: SqlType) -> SqlType {
-    if other.is_temporal() { SqlType::Int } else { other }
-}
-
-/// The type an operand has in decimal arithmetic: a whole-number constant has just its digits.
-pub(crate) fn constant_type(expr: &Expr) -> SqlType {
-    match &expr.kind {
-        ExprKind::Const(Value::Int(v)) => SqlType::decimal(digits(v.unsigned_abs()), 0),
-        ExprKind::Neg(inner) => constant_type_or(inner, expr.ty),
-        _ => expr.ty,
-    }
-}
-
-fn constant_type_or(inner: &Expr, otherwise: SqlType) -> SqlType {
-    match &inner.kind {
-        ExprKind::Const(Value::Int(_)) => constant_type(inner),
-        _ => otherwise,
-    }
-}
-
-fn digits(v: u32) -> u8 {
-    v.checked_ilog10().map_or(1, |d| d as u8 + 1)
-}
-
-/// The text a value of this type becomes beside other texts (CONCAT, LEN ...).
-pub(crate) fn text_type(ty: SqlType) -> SqlType {
-    let n = match ty {
-        SqlType::Bit => 1,
-        SqlType::TinyInt => 3,
-        SqlType::SmallInt => 6,
-        SqlType::Int => 12,
-        SqlType::BigInt => 20,
-        SqlType::Decimal { .. } => 41,
-        SqlType::Money | SqlType::SmallMoney => 30,
-        SqlType::Float | SqlType::Real => 32,
-        SqlType::UniqueIdentifier => 36,
-        SqlType::Binary(n) | SqlType::VarBinary(Len::N(n)) => n.max(1),
-        SqlType::VarBinary(Len::Max) => return SqlType::VarChar(Len::Max),
-        SqlType::Clr(clr) if clr.is_spatial() => return SqlType::NVarChar(Len::Max),
-        SqlType::Clr(_) => return SqlType::NVarChar(Len::N(4000)),
-        _ => 40,
-    };
-    SqlType::VarChar(Len::N(n))
-}
-
-/// Most characters (bytes for binaries) a value of this type has; None for max types.
-pub(crate) fn length(ty: SqlType) -> Option<u16> {
-    match ty {
-        SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => Some(n),
-        SqlType::VarChar(Len::N(n))
-        | SqlType::NVarChar(Len::N(n))
-        | SqlType::VarBinary(Len::N(n)) => Some(n),
-        _ => None,
-    }
-}
-
-/// varchar, nvarchar or varbinary of the family of `like`; None = max.
-pub(crate) fn var_type(like: SqlType, n: Option<usize>) -> SqlType {
-    let limit = if like.is_unicode() { 4000 } else { 8000 };
-    let len = match n {
-        Some(n) => Len::N(n.clamp(1, limit) as u16),
-        None => Len::Max,
-    };
-    if like.is_unicode() {
-        SqlType::NVarChar(len)
-    } else if like.is_binary() {
-        SqlType::VarBinary(len)
-    } else {
-        SqlType::VarChar(len)
     }
 }

@@ -20,8 +20,8 @@ mod given;
 mod page;
 
 use crate::context::Binder;
-use crate::functions::call;
 use crate::notes::Label;
+use semantics::typing::{call, collate};
 use semantics::{BindError, Result};
 
 impl Label {
@@ -117,7 +117,7 @@ impl Binder<'_> {
             return Ok(input);
         }
         self.collates.set(true);
-        Ok(wrap(input, rule, name))
+        Ok(collate(input, rule, name))
     }
 
     /// COLLATE of a column; without it the database's, which for a temporary table is that of tempdb. 447, 448; what is
@@ -174,7 +174,7 @@ impl Binder<'_> {
         let value = match apart {
             true => {
                 let wide = SqlType::NVarChar(types::Len::Max);
-                Expr { ty: wide, ..wrap(value, collation.rule(), &collation.name()) }
+                Expr { ty: wide, ..collate(value, collation.rule(), &collation.name()) }
             }
             false => value,
         };
@@ -308,7 +308,7 @@ impl Binder<'_> {
         }
         if chosen.explicit {
             let (rule, name) = (chosen.rule, chosen.name);
-            return Ok((wrap(left, rule, &name), wrap(right, rule, &name)));
+            return Ok((collate(left, rule, &name), collate(right, rule, &name)));
         }
         // What is read of a column has its rule already, which a constant gives way to.
         let settled = match (self.carries(&left), self.carries(&right)) {
@@ -320,7 +320,7 @@ impl Binder<'_> {
         if chosen.rule == Rule::CiAs || settled {
             return Ok((left, right));
         }
-        Ok((wrap(left, chosen.rule, &chosen.name), wrap(right, chosen.rule, &chosen.name)))
+        Ok((collate(left, chosen.rule, &chosen.name), collate(right, chosen.rule, &chosen.name)))
     }
 
     /// Is it a column whose values carry its rule?
@@ -406,18 +406,6 @@ impl Binder<'_> {
 /// The same for every row: what seeks may compare with.
 fn is_fixed(e: &Expr) -> bool {
     !e.any(&mut |e| matches!(e.kind, ExprKind::Col(_) | ExprKind::Subquery { .. }))
-}
-
-/// The expression under the rule, once.
-pub(crate) fn wrap(e: Expr, rule: Rule, name: &str) -> Expr {
-    if matches!(&e.kind, ExprKind::Func { func: FuncId::Collate(r), args } if *r == rule && args.len() == 2)
-    {
-        return e;
-    }
-    let (ty, nullable) = (e.ty, e.nullable);
-    let name_type = SqlType::NVarChar(types::Len::N(128));
-    let name = Expr::constant(Value::str(name), name_type);
-    Expr { nullable, ..call(FuncId::Collate(rule), vec![e, name], ty) }
 }
 
 fn wrong_type(ty: SqlType, line: u32) -> BindError {

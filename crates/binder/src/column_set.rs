@@ -6,9 +6,9 @@
 //! Source: SQL documentation, "Use Column Sets"; numbers and texts are those of sys.messages.
 
 use crate::context::Binder;
-use crate::functions::{call, nullable};
 use catalog::{ColumnDef, ColumnSpec, TableDef};
 use ir::*;
+use semantics::typing::{call, nullable};
 use semantics::{BindError, Result};
 use types::{Len, SqlType, Value};
 

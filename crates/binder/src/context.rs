@@ -8,10 +8,10 @@ use ir::*;
 use syntax::ast;
 use types::SqlType;
 
-use crate::notes::{
-    Base, Browsing, Collated, Exposed, MAXRECURSION, Moments, Recursion, Sources, Usual,
-};
+use crate::notes::{Base, Browsing, Collated, Exposed, MAXRECURSION, Moments, Recursion, Usual};
+use semantics::hints;
 use semantics::names::{Names, is_private};
+use semantics::uses::Sources;
 use semantics::{BindError, Result};
 
 pub(crate) use crate::scope::*;
@@ -272,6 +272,15 @@ impl<'a> Binder<'a> {
     pub fn under(mut self, collation: types::Collation) -> Binder<'a> {
         self.usual = Usual::of(collation);
         self
+    }
+
+    /// What OPTION says: MAXDOP is returned.
+    pub fn query_hints(&mut self, hints: &[ast::QueryHint]) -> Result<u32> {
+        if let Some(max) = hints::maxrecursion(hints)? {
+            self.maxrecursion = max;
+        }
+        hints::for_planner(hints, &mut self.plan_hints);
+        hints::maxdop(hints)
     }
 
     /// Some levels down, unless that is too deep for a worker's stack.

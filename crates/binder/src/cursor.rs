@@ -6,7 +6,7 @@ use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::notes::Browsing;
-use crate::updatable::{LOCATOR, carry, reach};
+use semantics::lineage::{LOCATOR, carry, reach};
 use semantics::{BindError, Result};
 
 impl Binder<'_> {

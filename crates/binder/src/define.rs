@@ -17,11 +17,16 @@ use syntax::ast;
 use types::{SqlType, Value};
 
 use crate::context::Binder;
+use crate::routine::BoundFunctions;
+use semantics::deterministic::is_deterministic;
 use semantics::names::{AliasType, is_private, is_temporary};
+use semantics::table_definition::{
+    compress, is_long_type, is_rowversion, memory_options, system_alias, too_many_columns, unlike,
+};
 use semantics::tree::space;
 use semantics::type_names::named_type;
+use semantics::versioning::{Versioning, versioning};
 use semantics::{BindError, Result};
-use temporal::Versioning;
 
 /// What a table definition comes to.
 #[derive(Default)]
@@ -48,20 +53,6 @@ struct DefaultFor {
     name: Option<Box<str>>,
     column: Box<str>,
     text: Box<str>,
-}
-
-/// user_type_id of a type of the system that is another one by another name: sysname, and the texts of old, whose values
-/// are those of the (max) types.
-pub(super) fn system_alias(ty: &ast::TypeName) -> Option<i32> {
-    let ids = [("sysname", 256), ("text", 35), ("ntext", 99), ("image", 34)];
-    let of_system = ty.schema.as_ref().is_none_or(|s| s.value.eq_ignore_ascii_case("sys"));
-    let found = ids.iter().find(|(name, _)| ty.name.eq_ignore_ascii_case(name))?;
-    of_system.then_some(found.1)
-}
-
-/// text, ntext or image.
-pub(crate) fn is_long_type(ty: &ast::TypeName) -> bool {
-    system_alias(ty).is_some_and(|id| catalog::LONG_TYPES.contains(&id))
 }
 
 impl Binder<'_> {
@@ -102,7 +93,7 @@ impl Binder<'_> {
             );
             return Err(self.error(1738, text));
         }
-        let versioning = match self.versioning(&create.options)? {
+        let versioning = match versioning(&create.options, self.line)? {
             Some(Versioning::On(spec)) => Some(spec),
             _ => None,
         };
@@ -543,7 +534,7 @@ impl Binder<'_> {
                     ),
                 ).with_state(0));
             }
-            if !crate::deterministic::is_deterministic(&bound, self.names) {
+            if !is_deterministic(&bound, &BoundFunctions(self.names)) {
                 if parts.columns[at].computed.as_ref().is_some_and(|(_, persisted)| *persisted) {
                     return Err(self.error(
                         4936,
@@ -663,94 +654,10 @@ impl Binder<'_> {
     }
 }
 
-/// 8168: two constraints of one statement with one name.
-fn unlike(definition: &ast::TableDefinition) -> Result<()> {
-    let of_columns = definition.columns.iter().flat_map(|column| {
-        let default = column.default.as_ref().and_then(|default| default.name.as_ref());
-        default.into_iter().chain(column.constraints.iter().filter_map(|c| c.name.as_ref()))
-    });
-    let own = definition.constraints.iter().filter_map(|c| c.name.as_ref());
-    let mut seen = std::collections::HashSet::new();
-    for name in of_columns.chain(own) {
-        if !seen.insert(catalog::fold_name(&name.value)) {
-            let text = format!(
-                "Cannot create, drop, enable, or disable more than one constraint, column, index, or trigger named '{}' in \
-                 this context. Duplicate names are not allowed.",
-                name.value
-            );
-            return Err(BindError::new(8168, 16, name.span.line.max(1), text).with_state(0));
-        }
-    }
-    Ok(())
-}
-
-/// timestamp, by either name.
-pub(crate) fn is_rowversion(ty: &ast::TypeName) -> bool {
-    ["timestamp", "rowversion"].iter().any(|name| ty.name.eq_ignore_ascii_case(name))
-}
-
-/// DATA_COMPRESSION of a table is that of its clustered index, where it has one that says nothing of it.
-fn compress(spec: &mut TableSpec, options: &[ast::DatabaseOption]) {
-    let said = options.iter().filter(|option| option.name == "DATA_COMPRESSION");
-    let Some(said) = said.filter_map(|option| index::compression(&option.value)).next_back() else {
-        return;
-    };
-    let key = spec.primary_key.as_mut().filter(|key| key.clustered).map(|key| &mut key.options);
-    let unique = spec.unique.iter_mut().find(|key| key.clustered).map(|key| &mut key.options);
-    let index = spec.indexes.iter_mut().find(|index| index.clustered);
-    let index = index.map(|index| &mut index.options);
-    match key.or(unique).or(index) {
-        Some(options) if options.compression == catalog::Compression::None => {
-            options.compression = said;
-        }
-        Some(_) => {}
-        None => spec.compression = said,
-    }
-}
-
-/// WITH (MEMORY_OPTIMIZED = ON, DURABILITY = ...): whether rows are durable; none for a table on disk, which has no DURABILITY.
-fn memory_options(options: &[ast::DatabaseOption]) -> Result<Option<bool>> {
-    let on =
-        |o: &&ast::DatabaseOption| o.name == "MEMORY_OPTIMIZED" && o.value == ast::OptionValue::On;
-    let in_memory = options.iter().find(on).is_some();
-    let mut durable = true;
-    for option in options.iter().filter(|o| o.name == "DURABILITY") {
-        let word = match &option.value {
-            ast::OptionValue::Word(word) => word.as_str(),
-            _ => "",
-        };
-        durable = match word {
-            "SCHEMA_AND_DATA" => true,
-            "SCHEMA_ONLY" => false,
-            _ => {
-                let text = format!("Incorrect syntax near '{word}'.");
-                return Err(BindError::new(102, 15, option.span.line, text));
-            }
-        };
-        if !in_memory {
-            let text = format!(
-                "The durability option '{}' is supported only with memory optimized tables.",
-                word.to_lowercase()
-            );
-            return Err(BindError::new(10779, 15, option.span.line, text));
-        }
-    }
-    Ok(in_memory.then_some(durable))
-}
-
 /// Names, types and nullability of a row: the table's columns, then those added.
 fn row_columns(known: Option<&TableDef>, added: &[ColumnSpec]) -> Vec<(String, SqlType, bool)> {
     let known = known.iter().flat_map(|t| &t.columns);
     let known = known.map(|c| (c.name.to_string(), c.ty, c.nullable));
     let added = added.iter().map(|c| (c.name.to_string(), c.ty, c.nullable != Some(false)));
     known.chain(added).collect()
-}
-
-/// 1702.
-pub(crate) fn too_many_columns(column: &str, table: &str, line: u32) -> BindError {
-    let text = format!(
-        "CREATE TABLE failed because column '{column}' in table '{table}' exceeds the maximum of {} columns.",
-        catalog::COLUMNS_MAX
-    );
-    BindError::new(1702, 16, line, text)
 }

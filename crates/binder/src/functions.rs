@@ -15,9 +15,9 @@ use types::{DatePart, Len, SqlType, Value};
 pub(crate) use arguments::constant_i64;
 use arguments::no_negative_length;
 
-use crate::coerce::{length, var_type};
 use crate::context::Binder;
 use semantics::signatures::{self, aggregate_func};
+use semantics::typing::{arity, call, length, not_null, nullable, var_type};
 use semantics::{BindError, Result, refused};
 
 pub(crate) use forms::{is_json, type_of_text};
@@ -615,61 +615,4 @@ impl Binder<'_> {
             _ => return Err(self.no_such_function(f, line)),
         })
     }
-}
-
-pub(crate) fn arity(name: &str, n: usize, min: usize, max: usize, line: u32) -> Result<()> {
-    if (min..=max).contains(&n) {
-        return Ok(());
-    }
-    let lower = name.to_lowercase();
-    Err(if min == max {
-        BindError::new(174, 15, line, format!("The {lower} function requires {min} argument(s)."))
-    } else {
-        BindError::new(
-            189,
-            15,
-            line,
-            format!("The {lower} function requires {min} to {max} arguments."),
-        )
-    })
-}
-
-/// A call that is NULL only when an argument is, or when it may be anything without arguments that
-/// depends on the session.
-pub(crate) fn call(func: FuncId, args: Vec<Expr>, ty: SqlType) -> Expr {
-    use FuncId as F;
-    let always = matches!(
-        func,
-        F::GetDate
-            | F::GetUtcDate
-            | F::SysDateTime
-            | F::SysUtcDateTime
-            | F::SysDateTimeOffset
-            | F::NewId
-            | F::NewSequentialId
-            | F::Rand
-            | F::Pi
-            | F::XactState
-            | F::RowCountBig
-            | F::CurrentTransactionId
-    );
-    let computed = func.is_deterministic() && !matches!(func, F::ParseName | F::Char | F::NChar);
-    let nullable = if always {
-        false
-    } else if computed || matches!(func, F::DatePart(_)) {
-        args.iter().any(|e| e.nullable)
-    } else {
-        true
-    };
-    Expr::new(ExprKind::Func { func, args }, ty, nullable)
-}
-
-pub(crate) fn nullable(mut e: Expr) -> Expr {
-    e.nullable = true;
-    e
-}
-
-pub(crate) fn not_null(mut e: Expr) -> Expr {
-    e.nullable = false;
-    e
 }

@@ -5,9 +5,9 @@
 //! different tables, WHERE, expressions that are deterministic, and over these GROUP BY with COUNT_BIG(*) and SUM.
 //!
 //! Promises: the text is looked at as it is written, so that what it says in vain (a hint, an ORDER BY) is told by its
-//! name; the tree that it is bound to is looked at for what expressions are. Errors: 1937, 1939 to 1942, 1947, 1949 to
-//! 1952, 1962, 1963, 1976, 1985, 1990, 8660 to 8662, 8668, 10100 to 10144, 10610. Source: SQL Server's documentation,
-//! "Create indexed views", and the texts of these messages.
+//! name; the tree that it is bound to is looked at for what expressions are. What needs no names for that is in
+//! [`semantics::indexed_view`]; here the view's tables are found. Errors: 208, 1937, 1942, 1947, 10116, 10137, 10140.
+//! Source: SQL Server's documentation, "Create indexed views", and the texts of these messages.
 
 use std::sync::Arc;
 
@@ -17,9 +17,10 @@ use ir::*;
 use syntax::ast;
 
 use crate::context::*;
-use crate::deterministic::is_deterministic_function;
+use crate::routine::is_deterministic_function;
 use semantics::indexed_view::{
-    Refusing, UserFunction, check_aggregates, check_bound, check_grouping, check_key, view_parts,
+    Refusing, UserFunction, check_aggregates, check_bound, check_bound_view, check_grouping,
+    check_join, check_key, check_kind, check_select, view_parts,
 };
 use semantics::kept;
 use semantics::names::Names;
@@ -210,151 +211,6 @@ struct Indexable {
     bound: Query,
     /// Its columns' own names; nothing where they are the query's.
     names: Vec<ast::Ident>,
-}
-
-/// 1939.
-fn check_bound_view(view: &ProcedureDef, of: &Refusing<'_>) -> Result<()> {
-    if semantics::native::has_option(view, "SCHEMABINDING") {
-        return Ok(());
-    }
-    let why = "because the view is not schema bound.";
-    Err(of.error(1939, format!("Cannot create index on view '{}' {why}", of.view)))
-}
-
-/// Another index of a view that has its clustered one.
-pub(crate) fn check_further(
-    spec: &IndexSpec,
-    index: &ast::IndexDefinition,
-    rows: &TableDef,
-) -> Result<()> {
-    let line = index.span.line.max(1);
-    let full = format!("{}.{}", rows.schema, rows.name);
-    let of = Refusing { line, view: &rows.name, full, functions: Vec::new() };
-    check_options(spec, index, &of)?;
-    if spec.clustered && spec.drop_existing {
-        let what = "CREATE INDEX WITH DROP_EXISTING of a view's clustered index";
-        return Err(BindError::unsupported(what, line));
-    }
-    Ok(())
-}
-
-/// 1940, 1941; and of any index of a view.
-fn check_kind(spec: &IndexSpec, index: &ast::IndexDefinition, of: &Refusing<'_>) -> Result<()> {
-    let view = of.view;
-    if !spec.clustered && !index.columnstore && spec.filter.is_none() {
-        let why = "It does not have a unique clustered index.";
-        return Err(of.error(1940, format!("Cannot create index on view '{view}'. {why}")));
-    }
-    check_options(spec, index, of)?;
-    if !spec.unique {
-        let text = format!(
-            "Cannot create nonunique clustered index on view '{view}' because only unique clustered indexes are allowed. \
-             Consider creating unique clustered index instead."
-        );
-        return Err(of.error(1941, text));
-    }
-    Ok(())
-}
-
-/// 1990, 10610, 35305.
-fn check_options(spec: &IndexSpec, index: &ast::IndexDefinition, of: &Refusing<'_>) -> Result<()> {
-    let view = of.view;
-    if index.columnstore || index.spatial.is_some() || index.xml.is_some() {
-        let text = "The statement failed because a columnstore index cannot be created on a view. Consider creating a \
-                    columnstore index on the base table or creating an index without the COLUMNSTORE keyword on the view.";
-        return Err(match index.columnstore {
-            true => of.error(35305, text),
-            false => BindError::unsupported("a spatial index on a view", of.line),
-        });
-    }
-    if spec.filegroup.as_ref().is_some_and(|space| !space.columns.is_empty()) {
-        let what = "an index of a view on a partition scheme";
-        return Err(BindError::unsupported(what, of.line));
-    }
-    if spec.filter.is_some() {
-        let text = format!(
-            "Filtered index '{}' cannot be created on object '{view}' because it is not a user table. Filtered indexes are \
-             only supported on tables. If you are trying to create a filtered index on a view, consider creating an \
-             indexed view with the filter expression incorporated in the view definition.",
-            spec.name
-        );
-        return Err(of.error(10610, text));
-    }
-    if spec.ignore_dup_key {
-        let text = "Cannot define an index on a view with ignore_dup_key index option. Remove ignore_dup_key option and \
-                    verify that view definition does not allow duplicates, or do not index view.";
-        return Err(of.error(1990, text));
-    }
-    Ok(())
-}
-
-fn check_select(select: &ast::Select, query: &ast::Query, of: &Refusing<'_>) -> Result<()> {
-    if select.distinct {
-        return Err(of.refuse(
-            10100,
-            "because it contains the DISTINCT keyword. Consider removing DISTINCT from the view or not indexing the view. \
-             Alternatively, consider replacing DISTINCT with GROUP BY or COUNT_BIG(*) to simulate DISTINCT on grouping \
-             columns.",
-        ));
-    }
-    if select.top.is_some() || query.offset.is_some() {
-        return Err(of.refuse(
-            10101,
-            "because it contains the TOP or OFFSET keyword. Consider removing the TOP or OFFSET or not indexing the view.",
-        ));
-    }
-    if query.for_clause.is_some() {
-        return Err(BindError::unsupported("an index on a view with FOR XML or FOR JSON", of.line));
-    }
-    if select.items.iter().any(|item| matches!(item, ast::SelectItem::Wildcard { .. })) {
-        return Err(of.refuse(
-            10117,
-            "because the view uses the \"*\" operator to select columns. Consider referencing columns by name instead.",
-        ));
-    }
-    if select.group_all {
-        return Err(of.refuse(
-            10118,
-            "because it contains a GROUP BY ALL. Consider using a GROUP BY instead.",
-        ));
-    }
-    if select.group_by.iter().any(|item| !matches!(item, ast::GroupItem::Expr(_))) {
-        return Err(of.refuse(
-            10119,
-            "because it contains a CUBE, ROLLUP, or GROUPING SETS operator. Consider not indexing this view.",
-        ));
-    }
-    if select.having.is_some() {
-        return Err(of.refuse(
-            10121,
-            "because it contains a HAVING clause. Consider removing the HAVING clause.",
-        ));
-    }
-    Ok(())
-}
-
-fn check_join(kind: ast::JoinKind, hint: bool, of: &Refusing<'_>) -> Result<()> {
-    use ast::JoinKind as J;
-    Err(match kind {
-        J::Left | J::Right | J::Full => of.refuse(
-            10113,
-            "because it uses a LEFT, RIGHT, or FULL OUTER join, and no OUTER joins are allowed in indexed views. Consider \
-             using an INNER join instead.",
-        ),
-        J::OuterApply => of.refuse(
-            10110,
-            "because it contains an OUTER APPLY. Consider not indexing the view, or removing OUTER APPLY.",
-        ),
-        J::CrossApply => of.refuse(
-            10142,
-            "because it contains an APPLY. Consider not indexing the view, or removing APPLY.",
-        ),
-        J::Inner | J::Cross if hint => of.refuse_in(
-            10112,
-            "because it contains an INNER join that specifies a join hint. Consider removing the join hint.",
-        ),
-        J::Inner | J::Cross => return Ok(()),
-    })
 }
 
 impl Binder<'_> {

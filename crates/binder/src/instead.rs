@@ -14,8 +14,8 @@ use syntax::ast;
 use types::Value;
 
 use crate::context::*;
-use crate::updatable::LOCATOR;
 use semantics::kept;
+use semantics::lineage::LOCATOR;
 use semantics::names::Names;
 use semantics::{BindError, Result};
 
@@ -48,7 +48,7 @@ impl Binder<'_> {
         if self.frame.parent == Some(view.object_id) {
             return Ok(None);
         }
-        let fires = crate::trigger::fires_of(self.names, view.object_id, event);
+        let fires = semantics::triggers::fires_of(self.names, view.object_id, event);
         let Some(fires) = fires.filter(|fires| fires.instead.is_some()) else { return Ok(None) };
         Ok(Some(Instead { table: Arc::new(view_rows(view, self.names)?), fires }))
     }

@@ -24,10 +24,9 @@ mod coerce;
 mod collate;
 mod column_set;
 mod context;
+mod cte;
 mod cursor;
 mod define;
-mod deterministic;
-mod dml;
 mod exposed;
 mod expr;
 mod from;
@@ -35,6 +34,7 @@ mod fulltext;
 mod functions;
 mod grouping;
 mod indexed_view;
+mod insert;
 mod instead;
 mod merge;
 mod methods;
@@ -62,7 +62,7 @@ mod target;
 mod tracking;
 mod trigger;
 mod updatable;
-mod uses;
+mod update;
 mod versions;
 mod view;
 mod view_change;
@@ -70,14 +70,13 @@ mod volatile;
 mod window;
 mod xml;
 
-pub use deterministic::is_deterministic_function;
-pub use expr::constant;
-pub use notes::Source;
+pub use routine::is_deterministic_function;
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use semantics::BindError;
+pub use semantics::constants::constant;
 pub use semantics::names::{AliasType, LostSynonym, Names};
-pub use trigger::fires_of;
-pub use uses::Used;
+pub use semantics::triggers::{fires_of, trigger_def};
+pub use semantics::uses::{Source, Used};
 pub use view_change::view_change;
 
 use std::sync::Arc;
@@ -136,7 +135,7 @@ pub fn bind_procedure(
 /// What the statements of a procedure, a function or a trigger read and change, each object once; nothing of a module of
 /// another kind.
 pub fn uses_of(module: &catalog::ProcedureDef, names: &dyn Names) -> Result<Vec<Used>, BindError> {
-    let noted = uses::Uses::default();
+    let noted = semantics::uses::Uses::default();
     let noting = || Some(noted.clone());
     let schema = Some(&*module.schema);
     match semantics::kept::definition(module) {
@@ -171,11 +170,6 @@ pub fn bind_function(
     names: &dyn Names,
 ) -> Result<Program, BindError> {
     routine::bind_function(function, text, schema, names, None)
-}
-
-/// What a trigger's definition says of when it fires.
-pub fn trigger_def(trigger: &ast::CreateTrigger, parent: i32) -> catalog::TriggerDef {
-    trigger::trigger_def(trigger, parent)
 }
 
 /// The columns of a view as those of a table that has no rows: what its INSTEAD OF triggers see.

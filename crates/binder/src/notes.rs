@@ -1,7 +1,7 @@
 //! What a binder notes down of its statement for one part of it to find again.
 //!
 //! Plain data: whoever fills or reads a note says how in a file of his own ([`crate::collate`], [`crate::browse`],
-//! [`crate::shape`], [`crate::versions`], [`crate::recursive`], [`crate::xml`]).
+//! [`crate::versions`], [`crate::recursive`], [`crate::xml`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -84,16 +84,6 @@ impl Base {
     }
 }
 
-/// A table or view that a view's own text reads.
-#[derive(Debug, Clone)]
-pub struct Source {
-    pub object_id: i32,
-    /// Its columns and their ids in the query; in what leaves this crate those that the text uses.
-    pub columns: Vec<(String, ColId)>,
-    /// `*` stands for its columns.
-    pub is_all: bool,
-}
-
 /// What a column in sight is of a view or inline function.
 #[derive(Debug, Clone)]
 pub(crate) struct Exposed {
@@ -101,40 +91,6 @@ pub(crate) struct Exposed {
     pub ordinal: usize,
     /// The name that finds it.
     pub name: Box<str>,
-}
-
-/// What is noted while a module's own text is bound.
-#[derive(Debug, Default)]
-pub(crate) struct Sources {
-    pub list: Vec<Source>,
-    /// How often the views and functions that it names use a column themselves.
-    pub inner: HashMap<ColId, usize>,
-}
-
-impl Sources {
-    /// `*` stands for the columns of the table whose first column that is.
-    pub fn shown_whole(&mut self, first: ColId) {
-        let is_it = |source: &&mut Source| source.columns.first().is_some_and(|c| c.1 == first);
-        if let Some(source) = self.list.iter_mut().find(is_it) {
-            source.is_all = true;
-        }
-    }
-
-    /// A view or function is named whose query is this one.
-    pub fn unfolded(&mut self, rel: &Rel) {
-        count_columns(rel, &mut self.inner);
-    }
-}
-
-/// Counts how often each column is used.
-pub(crate) fn count_columns(rel: &Rel, counts: &mut HashMap<ColId, usize>) {
-    rel.walk_exprs(&mut |expr| {
-        expr.walk(&mut |expr| {
-            if let ExprKind::Col(id) = expr.kind {
-                *counts.entry(id).or_default() += 1;
-            }
-        });
-    });
 }
 
 /// A FOR SYSTEM_TIME whose moments are bound.

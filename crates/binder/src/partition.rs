@@ -86,7 +86,7 @@ impl Binder<'_> {
             let text = format!("The type '{shown}' is not valid for this operation.");
             BindError::new(7704, 16, line, text).with_state(state)
         };
-        if crate::define::is_rowversion(ty) {
+        if semantics::table_definition::is_rowversion(ty) {
             return Err(refused(1));
         }
         if SqlType::from_name(&ty.name, &[]).is_none() {

@@ -7,7 +7,8 @@ use ir::*;
 use types::{Len, SqlType, Value};
 
 use crate::context::Binder;
-use crate::functions::{arity, call};
+use semantics::properties::{base_type, constant_text};
+use semantics::typing::{arity, call};
 use semantics::{BindError, Result};
 
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));
@@ -40,7 +41,8 @@ impl Binder<'_> {
         let text = call(func, bound, NAME);
         if matches!((func, &property), (FuncId::CollationProperty, Some(p)) if p == "tdscollation")
         {
-            let bytes = crate::coerce::cast(text, SqlType::Binary(5), CastMode::Explicit, Some(1));
+            let bytes =
+                semantics::typing::cast(text, SqlType::Binary(5), CastMode::Explicit, Some(1));
             return self.coerce(bytes, SqlType::Variant, CastMode::Implicit).map(Some);
         }
         let found = if ty == NAME { text } else { self.coerce(text, ty, CastMode::Implicit)? };
@@ -109,59 +111,4 @@ impl Binder<'_> {
         let when = Expr::is_null(args[0].clone(), false);
         Ok(Expr { nullable: true, ..self.make_case(vec![(when, null)], Some(answer))? })
     }
-}
-
-/// A constant text, seen through conversions.
-fn constant_text(e: &Expr) -> Option<&str> {
-    match &e.kind {
-        ExprKind::Const(value) => value.as_str(),
-        ExprKind::Cast { input, .. } => constant_text(input),
-        _ => None,
-    }
-}
-
-/// The base type of a property, named in lower case.
-fn base_type(func: FuncId, property: &str) -> SqlType {
-    let number = match func {
-        FuncId::ServerProperty => {
-            if property == "editionid" {
-                return SqlType::BigInt;
-            }
-            if property == "resourcelastupdatedatetime" {
-                return SqlType::DateTime;
-            }
-            if matches!(property, "sqlcharset" | "sqlsortorder") {
-                return SqlType::TinyInt;
-            }
-            property.starts_with("is")
-                || matches!(
-                    property,
-                    "collationid"
-                        | "comparisonstyle"
-                        | "engineedition"
-                        | "filestreamconfiguredlevel"
-                        | "filestreameffectivelevel"
-                        | "hadrmanagerstatus"
-                        | "lcid"
-                        | "numlicenses"
-                        | "processid"
-                        | "suspendeddatabasecount"
-                )
-        }
-        FuncId::DatabasePropertyEx => {
-            if property == "sqlsortorder" {
-                return SqlType::TinyInt;
-            }
-            property.starts_with("is") || matches!(property, "comparisonstyle" | "lcid" | "version")
-        }
-        FuncId::CollationProperty => {
-            if property == "version" {
-                return SqlType::TinyInt;
-            }
-            matches!(property, "codepage" | "comparisonstyle" | "lcid")
-        }
-        _ if property == "basetype" => return SqlType::Char(2),
-        _ => true,
-    };
-    if number { INT } else { NAME }
 }

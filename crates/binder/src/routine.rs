@@ -9,27 +9,36 @@ use std::sync::Arc;
 use catalog::{ModuleKind, ProcedureDef, TableSpec};
 use ir::*;
 use syntax::{LexOptions, MentionKind, ast};
-use types::SqlType;
 
 use crate::context::*;
-use crate::statements::ProgramBinder;
+use crate::statements::{ProgramBinder, Returning};
 use crate::view::{not_of_temporary, unnamed};
+use semantics::deterministic;
 use semantics::kept;
 use semantics::names::Names;
 use semantics::tree::is_default;
 use semantics::{BindError, Result};
 
-/// What RETURN leads to in the body of a function.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Returning {
-    /// Its value goes into this variable.
-    Scalar(VarId, SqlType),
-    /// It has none: the rows are those of the table variable in this slot.
-    Table(u16),
-}
-
 /// The variable for a scalar function's value: no program can write this name.
 const RESULT: &str = "@\u{1}result";
+
+/// Functions of users as those ask for them who judge what an expression computes.
+pub(crate) struct BoundFunctions<'n>(pub &'n dyn Names);
+
+impl deterministic::Functions for BoundFunctions<'_> {
+    fn definition(&self, id: i32) -> Option<Arc<ProcedureDef>> {
+        self.0.function_by_id(id)
+    }
+
+    fn body(&self, create: &ast::CreateFunction, def: &ProcedureDef) -> Option<Program> {
+        bind_function(create, &def.text, Some(&def.schema), self.0, None).ok()
+    }
+}
+
+/// Whether a scalar function gives the same for the same arguments, as OBJECTPROPERTY has it.
+pub fn is_deterministic_function(id: i32, names: &dyn Names) -> bool {
+    deterministic::is_deterministic_function(id, &BoundFunctions(names))
+}
 
 impl Binder<'_> {
     /// A call of a scalar function by a name with a schema; 4121.
@@ -352,7 +361,7 @@ pub(crate) fn bind_function(
     text: &str,
     schema: Option<&str>,
     names: &dyn Names,
-    uses: Option<crate::uses::Uses>,
+    uses: Option<semantics::uses::Uses>,
 ) -> Result<Program> {
     let line = create.name.span.line.max(1);
     let (body, atomic) =

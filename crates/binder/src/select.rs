@@ -383,7 +383,7 @@ impl Binder<'_> {
         }
         rel = Rel::Project { input: Box::new(rel), exprs };
         if select.distinct {
-            if let Some(name) = output.iter().find_map(crate::coerce::not_comparable) {
+            if let Some(name) = output.iter().find_map(semantics::typing::not_comparable) {
                 return Err(self.error(
                     421,
                     format!("The {name} data type cannot be selected as DISTINCT because it is not comparable."),

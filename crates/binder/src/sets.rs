@@ -109,7 +109,8 @@ impl Binder<'_> {
         if let Some(error) = BindError::all(unsettled) {
             return Err(error);
         }
-        let apart = left.output.iter().chain(&right.output).find_map(crate::coerce::not_comparable);
+        let apart =
+            left.output.iter().chain(&right.output).find_map(semantics::typing::not_comparable);
         if let Some(name) = apart.filter(|_| op != SetOp::UnionAll) {
             return Err(self.error(
                 5335,
@@ -340,7 +341,7 @@ impl Binder<'_> {
         }
         match rel {
             Rel::Project { exprs, .. } => match exprs.iter().find(|(id, _)| *id == column.id) {
-                Some((_, e)) if crate::coerce::constant_type(e) != e.ty => e.clone(),
+                Some((_, e)) if semantics::typing::constant_type(e) != e.ty => e.clone(),
                 _ => of_column(),
             },
             Rel::Top { input, .. } | Rel::Sort { input, .. } => self.as_expression(input, column),

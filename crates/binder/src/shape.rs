@@ -11,9 +11,9 @@ use ir::{ColId, Query};
 use syntax::ast;
 
 use crate::context::*;
-use crate::notes::{Source, Sources, count_columns};
 use semantics::kept;
 use semantics::names::Names;
+use semantics::uses::{Source, Sources, count_columns};
 use semantics::{BindError, Result};
 
 /// See the file's first lines; 208 for modules of other kinds, and what binding answers.

@@ -1,5 +1,5 @@
-//! The target of an UPDATE or DELETE among the sources of its FROM: a table, or a view, common table expression or
-//! derived table that rows of one come through.
+//! The target of a change, and of an UPDATE or DELETE its place among the sources of its FROM: a table, or a view, common
+//! table expression or derived table that rows of one come through.
 //!
 //! Invariant: exactly one reading has the locator, but where a trigger of a view runs instead: then it is a constant.
 
@@ -31,6 +31,119 @@ pub(crate) struct ChangeSource {
 }
 
 impl Binder<'_> {
+    /// The table that a statement changes, with its hints: 208, 1087, 10700.
+    pub fn target<'t>(
+        &self,
+        target: &'t ast::Target,
+    ) -> Result<(Arc<TableDef>, &'t [ast::TableHint])> {
+        match target {
+            ast::Target::Table { name, hints } => Ok((self.target_table(name)?, hints)),
+            ast::Target::Variable(v) => Ok((self.writable_variable(v)?, &[])),
+        }
+    }
+
+    /// The table that a statement changes; 208.
+    fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
+        self.of_this_server(name)?;
+        let wanted = self.meant(name);
+        let line = name.span.line.max(1);
+        if name.schema.is_none() && self.frame.table(&name.name.value).is_some() {
+            return Err(BindError::new(
+                286,
+                16,
+                line,
+                "The logical tables INSERTED and DELETED cannot be updated.",
+            ));
+        }
+        self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
+            Some(_) => BindError::unsupported(format!("change of rows of view {name} here"), line),
+            None => self.no_object(name, &wanted),
+        })
+    }
+
+    pub fn writable_variable(&self, v: &ast::Variable) -> Result<Arc<TableDef>> {
+        let table = self.table_variable(v)?;
+        if table.readonly {
+            return Err(BindError::new(
+                10700,
+                16,
+                v.span.line.max(1),
+                format!(
+                    "The table-valued parameter \"{}\" is READONLY and cannot be modified.",
+                    v.name
+                ),
+            ));
+        }
+        Ok(table.def.clone())
+    }
+
+    /// `database.schema.table`
+    pub fn shown_table(&self, table: &TableDef) -> String {
+        let database = match (table.is_private(), &self.away) {
+            (true, _) => "tempdb".to_string(),
+            (false, Some(away)) => away.database.to_string(),
+            (false, None) => self.names.database(),
+        };
+        format!("{database}.{}.{}", table.schema, table.name)
+    }
+
+    /// Rows of a history come from the changes of its table alone: 13559 to 13562.
+    pub fn check_history(&self, table: &TableDef, number: i32) -> Result<()> {
+        if !matches!(table.temporal, catalog::Temporal::History { .. }) {
+            return Ok(());
+        }
+        let shown = self.shown_table(table);
+        let text = match number {
+            13559 => format!("Cannot insert rows in a temporal history table '{shown}'."),
+            13560 => format!("Cannot delete rows from a temporal history table '{shown}'."),
+            13561 => format!("Cannot update rows in a temporal history table '{shown}'."),
+            _ => format!("Cannot perform MERGE operation on temporal history table '{shown}'."),
+        };
+        Err(self.error(number, text))
+    }
+
+    /// 271, 272, 273, 13536, 13537: a value for a column whose values the engine makes.
+    pub fn made_column(
+        &self,
+        table: &TableDef,
+        column: &catalog::ColumnDef,
+        insert: bool,
+    ) -> BindError {
+        if column.generated.is_some() {
+            let shown = self.shown_table(table);
+            return match insert {
+                true => self.error(
+                    13536,
+                    format!(
+                        "Cannot insert an explicit value into a GENERATED ALWAYS column in table '{shown}'. Use INSERT \
+                         with a column list to exclude the GENERATED ALWAYS column, or insert a DEFAULT into GENERATED \
+                         ALWAYS column."
+                    ),
+                ),
+                false => self.error(
+                    13537,
+                    format!("Cannot update GENERATED ALWAYS columns in table '{shown}'."),
+                ),
+            };
+        }
+        match (column.rowversion, insert) {
+            (false, _) => self.error(
+                271,
+                format!(
+                    "The column \"{}\" cannot be modified because it is either a computed column or \
+                     is the result of a UNION operator.",
+                    column.name
+                ),
+            ),
+            (true, true) => self.error(
+                273,
+                "Cannot insert an explicit value into a timestamp column. Use INSERT with a column \
+                 list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.",
+            ),
+            (true, false) => self.error(272, "Cannot update a timestamp column."),
+        }
+    }
+
     /// FROM of an UPDATE or DELETE: the target among it, with its locator.
     pub fn change_source(
         &mut self,

@@ -68,7 +68,7 @@ impl Binder<'_> {
             let columns = columns.map(|c| (c.name.clone().unwrap_or_default(), c.id));
             let columns = columns.collect();
             let object_id = definition.object_id;
-            sources.list.push(crate::notes::Source { object_id, columns, is_all: false });
+            sources.list.push(semantics::uses::Source { object_id, columns, is_all: false });
         }
         if alias.is_none()
             && let Some(table) = source.tables.first_mut()
@@ -194,7 +194,7 @@ impl Binder<'_> {
             ));
         }
         not_of_temporary(&bound, line)?;
-        if view.check_option && !crate::updatable::is_updatable(&bound.rel) {
+        if view.check_option && !semantics::lineage::is_updatable(&bound.rel) {
             return Err(BindError::new(
                 4510,
                 16,

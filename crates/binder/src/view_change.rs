@@ -41,14 +41,14 @@ pub fn view_change(view: &ProcedureDef, tables: &[i32], names: &dyn Names) -> Re
     let mut changed = Vec::with_capacity(tables.len());
     for (id, slot) in tables.iter().zip(0..) {
         let table = names.table_by_id(*id).ok_or_else(|| broken("because a table is gone"))?;
-        let rows = crate::trigger::rows_def(slot, &table.name, &table)?;
+        let rows = semantics::triggers::rows_def(slot, &table.name, &table)?;
         changed.push((*id, Arc::new(TableDef { schema: table.schema.clone(), ..rows })));
     }
     binder.changed = Some(changed.clone());
     let schema: Option<Arc<str>> = Some(view.schema.as_ref().into());
     let query = binder.in_schema(schema, |b| b.view_query(&create))?;
     let mut counts = std::collections::HashMap::new();
-    crate::notes::count_columns(&query.rel, &mut counts);
+    semantics::uses::count_columns(&query.rel, &mut counts);
     query.output.iter().for_each(|column| *counts.entry(column.id).or_default() += 1);
     let used = binder.bases.iter().map(|base| {
         let columns = (0..base.table.columns.len())

@@ -13,9 +13,10 @@ use types::SqlType;
 use xml::{Change, External, Query as XQuery, QueryError};
 
 use crate::context::*;
-use crate::functions::{arity, type_of_text};
+use crate::functions::type_of_text;
 use crate::methods::Receiver;
 use crate::notes::KnownXml;
+use semantics::typing::arity;
 use semantics::{BindError, Result};
 
 impl Binder<'_> {

@@ -6,6 +6,7 @@
 use syntax::ast::{self, StatementKind as S};
 
 use crate::error::{BindError, Result};
+use crate::statement_rows;
 
 /// A statement of a function's body, with those inside it. A natively compiled one may handle errors.
 pub fn check(statement: &ast::Statement, native: bool) -> Result<()> {
@@ -64,31 +65,7 @@ pub fn check(statement: &ast::Statement, native: bool) -> Result<()> {
         },
         S::Update(update) if is_own(&update.target, &update.from) => return Ok(()),
         S::Delete(delete) if is_own(&delete.target, &delete.from) => return Ok(()),
-        S::Update(_) => "UPDATE",
-        S::Delete(_) => "DELETE",
-        S::Merge(_) => "MERGE",
-        S::Truncate(_) => "TRUNCATE TABLE",
-        S::BulkInsert(_) => "BULK INSERT",
-        S::TryCatch { .. } => "BEGIN TRY",
-        S::Print(_) => "PRINT",
-        S::RaiseError(_) => "RAISERROR",
-        S::Throw(_) => "THROW",
-        S::WaitFor { .. } => "WAITFOR",
-        S::BeginTransaction { .. } => "BEGIN TRANSACTION",
-        S::Commit { .. } => "COMMIT TRANSACTION",
-        S::Rollback { .. } => "ROLLBACK TRANSACTION",
-        S::SaveTransaction { .. } => "SAVE TRANSACTION",
-        S::ExecuteString(_) => "EXECUTE STRING",
         S::SetOption(ast::SetOption::Switch { on: false, .. }) => "SET OPTION OFF",
-        S::SetOption(_) => "SET OPTION ON",
-        S::CreateTable(_) => "CREATE TABLE",
-        S::AlterTable(_) => "ALTER TABLE",
-        S::CreateIndex(_) => "CREATE INDEX",
-        S::Drop(_) => "DROP OBJECT",
-        S::Use(_) => "USE DATABASE",
-        S::Checkpoint => "CHECKPOINT",
-        S::Dbcc(_) => "DBCC",
-        S::Kill { .. } => "KILL",
         S::Rare(rare) => match &**rare {
             ast::RareStatement::LineNumber(_) => return Ok(()),
             ast::RareStatement::InsertBulk(_) => "INSERT",
@@ -99,7 +76,7 @@ pub fn check(statement: &ast::Statement, native: bool) -> Result<()> {
             ast::RareStatement::XmlSchema(_) => "XML SCHEMA COLLECTION",
             ast::RareStatement::Fulltext(_) => "FULLTEXT",
         },
-        _ => "ALTER",
+other => statement_rows::of(other).side_effect,
     };
     Err(side_effect(what, line))
 }

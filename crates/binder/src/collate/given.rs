@@ -51,7 +51,7 @@ impl Binder<'_> {
         match label {
             // 468 or 451 is still to come.
             Some(label) if label.conflict.is_some() => e,
-            Some(label) if label.explicit => wrap(e, label.rule, &label.name),
+            Some(label) if label.explicit => collate(e, label.rule, &label.name),
             Some(label) => computed(e, label),
             None if self.is_of_table(&e) => computed(e, Label::implicit(self.usual.collation)),
             None => under(e, usual),
@@ -215,7 +215,7 @@ pub(crate) fn under(e: Expr, rule: Rule) -> Expr {
 
 /// What is computed from columns of a collation.
 fn computed(e: Expr, label: Label) -> Expr {
-    let mut made = wrap(e, label.rule, &label.name);
+    let mut made = collate(e, label.rule, &label.name);
     if let ExprKind::Func { args, .. } = &mut made.kind {
         args.truncate(2);
         args.push(Expr::constant(Value::Null, SqlType::Int));

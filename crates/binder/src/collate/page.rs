@@ -36,7 +36,7 @@ impl Binder<'_> {
 
     /// A text that was made as nvarchar(max), as the varchar that it is to be.
     pub(crate) fn text_in_page(&self, rule: Rule, text: Expr, to: SqlType) -> Expr {
-        crate::coerce::cast(given::under(text, rule), to, CastMode::Explicit, None)
+        semantics::typing::cast(given::under(text, rule), to, CastMode::Explicit, None)
     }
 
     /// Columns of a rowset that are varchar, as nvarchar(max) until they are cast; with what they are to be.
@@ -119,6 +119,6 @@ impl Binder<'_> {
         }
         let ty = e.ty;
         let wide = Expr { ty: SqlType::NVarChar(Len::Max), ..given::under(e, usual.rule()) };
-        crate::coerce::cast(wide, ty, CastMode::Implicit, None)
+        semantics::typing::cast(wide, ty, CastMode::Implicit, None)
     }
 }

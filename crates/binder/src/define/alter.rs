@@ -2,10 +2,10 @@
 
 use ir::*;
 
-use super::temporal::Versioning;
 use super::{DefaultFor, Parts};
 use crate::context::Binder;
 use catalog::{AlterTable as Change, CheckSpec, ForeignKeySpec, Mark, TableDef};
+use semantics::versioning::{Versioning, versioning};
 use semantics::{BindError, Result};
 use syntax::ast;
 
@@ -47,7 +47,11 @@ impl Binder<'_> {
                     let with_values = with_values.is_some_and(|d| d.with_values);
                     if table.columns.len() + i >= catalog::COLUMNS_MAX {
                         let line = self.line;
-                        return Err(super::too_many_columns(&column.name, &table.name, line));
+                        return Err(semantics::table_definition::too_many_columns(
+                            &column.name,
+                            &table.name,
+                            line,
+                        ));
                     }
                     if table.column(&column.name).is_some() {
                         return Err(self.error(
@@ -163,9 +167,9 @@ impl Binder<'_> {
             }
             ast::AlterTableAction::DropPeriod => changes.push(Change::DropPeriod),
             ast::AlterTableAction::AlterColumn { name, ty, nullable, collation, mask, .. } => {
-                let named = super::system_alias(ty);
+                let named = semantics::table_definition::system_alias(ty);
                 let line = name.span.line.max(1);
-                if super::is_rowversion(ty) {
+                if semantics::table_definition::is_rowversion(ty) {
                     let text =
                         format!("Cannot alter column '{}' to be data type timestamp.", name.value);
                     return Err(BindError::new(4927, 16, line, text));
@@ -196,13 +200,13 @@ impl Binder<'_> {
             ast::AlterTableAction::DisableTracking => changes.push(Change::StopTracking),
             ast::AlterTableAction::Rebuild(_, options) => {
                 let line = alter.name.span.line.max(1);
-                let change = super::index::index_options(options, false, line)?.kept;
+                let change = semantics::index_definition::index_options(options, false, line)?.kept;
                 if change != Default::default() {
                     changes.push(Change::SetIndexOptions { name: None, change, rows: true });
                 }
                 changes.push(Change::RebuildIndex { name: None });
             }
-            ast::AlterTableAction::Set(options) => match self.versioning(options)? {
+            ast::AlterTableAction::Set(options) => match versioning(options, self.line)? {
                 Some(Versioning::On(spec)) => changes.push(Change::StartVersioning(spec)),
                 Some(Versioning::Off) => changes.push(Change::StopVersioning),
                 None => {}
@@ -226,9 +230,11 @@ impl Binder<'_> {
         }
         let place = table.indexes.iter().position(|i| catalog::same_name(&i.name, name));
         let before = table.buckets(place);
-        let said = super::index::index_options(options, true, line)?.buckets;
+        let said = semantics::index_definition::index_options(options, true, line)?.buckets;
         if before.is_none() && said.is_some() {
-            return Err(super::index::only_hash("BUCKET_COUNT", 16, line).with_state(4));
+            return Err(
+                semantics::index_definition::only_hash("BUCKET_COUNT", 16, line).with_state(4)
+            );
         }
         Ok(Change::RebuildInMemory { name: name.into(), buckets: said.or(before) })
     }

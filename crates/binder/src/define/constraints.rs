@@ -4,10 +4,10 @@
 
 use ir::*;
 
-use super::index::{self, index_options};
 use super::{DefaultFor, Parts};
 use crate::context::Binder;
 use catalog::{CheckSpec, ForeignKeySpec, KeySpec, RefAction, TableDef};
+use semantics::index_definition::{self, index_options};
 use semantics::names::{is_private, is_temporary};
 use semantics::tree::space;
 use semantics::{BindError, Result};
@@ -103,14 +103,14 @@ impl Binder<'_> {
         let line = constraint.span.line.max(1);
         match &constraint.kind {
             ast::ConstraintKind::Key { hash: true, .. } if !parts.in_memory => {
-                return Err(index::hash_on_disk(line));
+                return Err(index_definition::hash_on_disk(line));
             }
             ast::ConstraintKind::Key { primary, clustered, columns, filegroup, options, hash } => {
                 let hashed = hash.then_some(options);
-                index::check_bucket_count(hashed, name.as_deref(), table, line)?;
+                index_definition::check_bucket_count(hashed, name.as_deref(), table, line)?;
                 let options = index_options(options, *hash, line)?;
                 if parts.in_memory && !hash && clustered.unwrap_or(*primary) {
-                    return Err(index::clustered_in_memory(line));
+                    return Err(index_definition::clustered_in_memory(line));
                 }
                 let key = KeySpec {
                     name,

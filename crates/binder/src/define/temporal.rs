@@ -1,20 +1,12 @@
-//! PERIOD FOR SYSTEM_TIME and SYSTEM_VERSIONING, as definitions say them.
+//! PERIOD FOR SYSTEM_TIME and hidden columns, as definitions say them.
 //!
-//! Numbers and texts: SQL Server's messages 13501 to 13749.
-
-use ir::ObjectName;
+//! Numbers and texts: SQL Server's messages 13502 to 13509, 13597, 11903, 11904.
 
 use super::Parts;
 use crate::context::Binder;
-use catalog::{PeriodEdge, Retention, TableDef, VersioningSpec, same_name};
-use semantics::{BindError, Result};
+use catalog::{PeriodEdge, TableDef, same_name};
+use semantics::Result;
 use syntax::ast;
-
-/// `SYSTEM_VERSIONING = ...`
-pub(super) enum Versioning {
-    Off,
-    On(VersioningSpec),
-}
 
 impl Binder<'_> {
     /// The period that a definition gives: its columns' names. `known`: the table that the parts are added to. 13502 to
@@ -96,93 +88,6 @@ impl Binder<'_> {
             }
         }
         Ok(Some((start.value.as_str().into(), end.value.as_str().into())))
-    }
-
-    /// What the options of a table say of its versioning, if anything. 13539, 13743, 13744; LEDGER is refused by name.
-    pub(super) fn versioning(&self, options: &[ast::DatabaseOption]) -> Result<Option<Versioning>> {
-        let mut found = None;
-        for option in options {
-            if option.name == "LEDGER" && option.value != ast::OptionValue::Off {
-                return Err(BindError::unsupported("LEDGER tables", option.span.line));
-            }
-            if option.name != "SYSTEM_VERSIONING" {
-                continue;
-            }
-            if found.is_some() {
-                let text = "You cannot specify SYSTEM_VERSIONING clause more than once.";
-                return Err(self.error(13512, text));
-            }
-            found = Some(match &option.value {
-                ast::OptionValue::Off => Versioning::Off,
-                ast::OptionValue::On => Versioning::On(VersioningSpec::default()),
-                ast::OptionValue::List(list) => Versioning::On(self.versioning_spec(list)?),
-                _ => return Err(self.error(102, "Incorrect syntax near 'SYSTEM_VERSIONING'.")),
-            });
-        }
-        Ok(found)
-    }
-
-    fn versioning_spec(&self, options: &[ast::DatabaseOption]) -> Result<VersioningSpec> {
-        let mut spec = VersioningSpec::default();
-        for option in options {
-            match (&*option.name, &option.value) {
-                ("HISTORY_TABLE", ast::OptionValue::Name(name)) => {
-                    let parts = ObjectName::from(name);
-                    let (Some(schema), None) = (&parts.schema, &parts.database) else {
-                        return Err(self.error(
-                            13539,
-                            format!(
-                                "Setting SYSTEM_VERSIONING to ON failed because history table '{name}' is not \
-                                 specified in two-part name format."
-                            ),
-                        ));
-                    };
-                    spec.history = Some((schema.as_str().into(), parts.name.as_str().into()));
-                }
-                ("DATA_CONSISTENCY_CHECK", ast::OptionValue::On) => spec.unchecked = false,
-                ("DATA_CONSISTENCY_CHECK", ast::OptionValue::Off) => spec.unchecked = true,
-                ("HISTORY_RETENTION_PERIOD", ast::OptionValue::Word(word))
-                    if word == "INFINITE" => {}
-                ("HISTORY_RETENTION_PERIOD", ast::OptionValue::Word(word)) => {
-                    spec.retention = Some(self.retention(word)?);
-                }
-                (name, _) => {
-                    return Err(self.error(102, format!("Incorrect syntax near '{name}'.")));
-                }
-            }
-        }
-        Ok(spec)
-    }
-
-    /// `6 MONTHS`.
-    fn retention(&self, text: &str) -> Result<Retention> {
-        let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
-        let number = match number.parse::<i32>() {
-            Ok(number) if number > 0 => number,
-            _ => {
-                return Err(self.error(
-                    13743,
-                    format!(
-                        "{number} is not a valid value for system versioning history retention period."
-                    ),
-                ));
-            }
-        };
-        let unit = match unit.strip_suffix('S').unwrap_or(unit) {
-            "DAY" => 3,
-            "WEEK" => 4,
-            "MONTH" => 5,
-            "YEAR" => 6,
-            _ => {
-                return Err(self.error(
-                    13744,
-                    format!(
-                        "'{unit}' is not a valid history retention period unit for system versioning."
-                    ),
-                ));
-            }
-        };
-        Ok(Retention { number, unit })
     }
 
     /// 11903, 11904: columns that `*` leaves out.

@@ -4,8 +4,9 @@ use ir::*;
 use syntax::ast;
 use types::{DatePart, Len, SqlType};
 
-use super::{BIGINT, INT, arity, call};
+use super::{BIGINT, INT};
 use crate::context::Binder;
+use semantics::typing::{arity, call};
 use semantics::{BindError, Result};
 
 impl Binder<'_> {

@@ -4,9 +4,9 @@ use ir::*;
 use syntax::ast;
 use types::{DatePart, Len, SqlType, Value};
 
-use super::{arity, call, constant_i64, not_null, nullable};
-use crate::coerce::{length, var_type};
+use super::constant_i64;
 use crate::context::Binder;
+use semantics::typing::{arity, call, length, not_null, nullable, var_type};
 use semantics::{BindError, Result};
 
 const INT: SqlType = SqlType::Int;

@@ -8,8 +8,8 @@ use ir::*;
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
-use super::{arity, call, nullable};
 use crate::context::Binder;
+use semantics::typing::{arity, call, nullable};
 use semantics::{BindError, Result};
 
 const POINTER: SqlType = SqlType::VarBinary(Len::N(16));

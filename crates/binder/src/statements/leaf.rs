@@ -7,14 +7,11 @@ use ir::*;
 use syntax::ast::{self, StatementKind as S};
 use types::{Len, SqlType, Value};
 
-use super::ProgramBinder;
+use super::{ProgramBinder, Returning, TEXT};
 use crate::context::Binder;
-use crate::expr::constant_int;
-use crate::routine::Returning;
+use semantics::constants::constant_int;
 use semantics::type_names::system_type;
 use semantics::{BindError, Result};
-
-pub(super) const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
 impl ProgramBinder<'_> {
     pub(super) fn leaf_kind(
@@ -98,7 +95,7 @@ impl ProgramBinder<'_> {
                 })))
             }
             S::CreateDdlTrigger(create) => {
-                let events = crate::trigger::ddl_events(create)?;
+                let events = semantics::triggers::ddl_events(create)?;
                 let schema = Some("dbo");
                 crate::trigger::bind_ddl_trigger(create, self.text, schema, self.names)?;
                 let (create, text) = (Arc::new((**create).clone()), Arc::from(self.text));

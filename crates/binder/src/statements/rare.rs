@@ -4,7 +4,7 @@ use ir::*;
 use syntax::ast::{self, RareStatement};
 use types::SqlType;
 
-use super::leaf::TEXT;
+use super::TEXT;
 use crate::context::Binder;
 use semantics::{BindError, Result};
 

@@ -6,6 +6,7 @@ use syntax::ast::{self, StatementKind as S};
 
 use super::{NATIVE, Walk, has_option, refused, unsupported};
 use crate::error::{BindError, Result};
+use crate::statement_rows;
 
 impl Walk<'_> {
     pub(super) fn parameters(&mut self, parameters: &[ast::Parameter]) -> Result<()> {
@@ -60,7 +61,7 @@ impl Walk<'_> {
             }
             S::Unsupported { what } => Err(unsupported("feature", what, self.line)),
             S::Label(_) | S::Goto(_) => Err(unsupported("operator", "GOTO", self.line)),
-            other => Err(unsupported("statement", statement_name(other), self.line)),
+            other => Err(unsupported("statement", statement_rows::of(other).native, self.line)),
         }
     }
 
@@ -273,44 +274,5 @@ impl Walk<'_> {
             }
         }
         output.into.iter().try_for_each(|target| self.target(target))
-    }
-}
-
-/// A statement as messages name it.
-fn statement_name(kind: &S) -> &'static str {
-    match kind {
-        S::Break => "BREAK",
-        S::Continue => "CONTINUE",
-        S::Print(_) => "PRINT",
-        S::RaiseError(_) => "RAISERROR",
-        S::WaitFor { .. } => "WAITFOR",
-        S::BeginTransaction { .. } => "BEGIN TRANSACTION",
-        S::Commit { .. } => "COMMIT TRANSACTION",
-        S::Rollback { .. } => "ROLLBACK TRANSACTION",
-        S::Atomic(_) => "BEGIN ATOMIC",
-        S::Merge(_) => "MERGE",
-        S::Truncate(_) => "TRUNCATE TABLE",
-        S::BulkInsert(_) => "BULK INSERT",
-        S::Use(_) => "USE",
-        S::ExecuteAs { .. } => "EXECUTE AS",
-        S::Revert { .. } => "REVERT",
-        S::Checkpoint => "CHECKPOINT",
-        S::Dbcc(_) => "DBCC",
-        S::Kill { .. } => "KILL",
-        S::Backup(_) => "BACKUP",
-        S::Restore(_) => "RESTORE",
-        S::Reconfigure => "RECONFIGURE",
-        S::CreateTable(_) => "CREATE TABLE",
-        S::CreateIndex(_) => "CREATE INDEX",
-        S::CreateType(_) => "CREATE TYPE",
-        S::CreateDatabase(_) => "CREATE DATABASE",
-        S::AlterTable(_) | S::Switch(_) => "ALTER TABLE",
-        S::AlterIndex(_) => "ALTER INDEX",
-        S::AlterDatabase(_) => "ALTER DATABASE",
-        S::CreateSynonym(_) => "CREATE SYNONYM",
-        S::EnableTrigger(_) | S::EnableDdlTrigger(_) => "ENABLE TRIGGER",
-        S::Statistics(_) => "UPDATE STATISTICS",
-        S::Drop(_) => "DROP",
-        _ => "DDL",
     }
 }

@@ -1,7 +1,9 @@
 //! What the statements of a module read and change, column by column: for the views of dependencies.
 //!
-//! Found by binding them: a column is read where an expression of the statement names it, also through `*`; what a view
-//! or function reads itself is its own matter. A statement that cannot be bound yet names none.
+//! A column is read where an expression of a bound statement names it, also through `*`; what a view or function reads
+//! itself is its own matter. Whoever binds notes the tables that a text names ([`Sources`]).
+//!
+//! Promise: an object is named once, whatever is done with it; columns have the order in which they were met.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,8 +12,6 @@ use std::rc::Rc;
 use catalog::TableDef;
 use ir::*;
 use syntax::ast;
-
-use crate::notes::{Sources, count_columns};
 
 /// An object, and the names of its columns by what is done with them.
 #[derive(Clone, Debug, Default)]
@@ -31,58 +31,54 @@ pub struct Used {
 }
 
 /// What is noted so far.
-pub(crate) type Uses = Rc<RefCell<Vec<Used>>>;
+pub type Uses = Rc<RefCell<Vec<Used>>>;
 
-/// Statements that neither show rows nor give columns values; those with statements inside come one by one. What a
-/// statement of another database uses is that database's.
-macro_rules! shows_nothing {
-    () => {
-        StmtKind::SetVars(_)
-            | StmtKind::If { .. }
-            | StmtKind::While { .. }
-            | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Block(_)
-            | StmtKind::TryCatch { .. }
-            | StmtKind::Label(_)
-            | StmtKind::Goto(_)
-            | StmtKind::Return(_)
-            | StmtKind::Begin { .. }
-            | StmtKind::Commit { .. }
-            | StmtKind::Rollback { .. }
-            | StmtKind::Save { .. }
-            | StmtKind::There(_)
-            | StmtKind::Truncate { .. }
-            | StmtKind::Exec(_)
-            | StmtKind::ExecString { .. }
-            | StmtKind::Print(_)
-            | StmtKind::RaiseError(_)
-            | StmtKind::Throw(_)
-            | StmtKind::WaitFor(_)
-            | StmtKind::Set(_)
-            | StmtKind::Use { .. }
-            | StmtKind::Ddl(_)
-            | StmtKind::Security(_)
-            | StmtKind::Statistics(_)
-            | StmtKind::ExecuteAs { .. }
-            | StmtKind::Revert { .. }
-            | StmtKind::Rare(_)
-            | StmtKind::Dbcc { .. }
-            | StmtKind::BulkInsert(_)
-            | StmtKind::Backup(_)
-            | StmtKind::Restore(_)
-            | StmtKind::Checkpoint
-            | StmtKind::Kill { .. }
-            | StmtKind::Reconfigure
-            | StmtKind::AlterServer(_)
-            | StmtKind::NotSupported { .. }
-            | StmtKind::Deferred
-            | StmtKind::Nothing
-    };
+/// A table or view that a text reads.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub object_id: i32,
+    /// Its columns and their ids in the query; of a view those that the text uses.
+    pub columns: Vec<(String, ColId)>,
+    /// `*` stands for its columns.
+    pub is_all: bool,
 }
 
-/// A statement without statements inside.
-pub(crate) fn of_statement(
+/// What is noted while a module's own text is bound.
+#[derive(Debug, Default)]
+pub struct Sources {
+    pub list: Vec<Source>,
+    /// How often the views and functions that it names use a column themselves.
+    pub inner: HashMap<ColId, usize>,
+}
+
+impl Sources {
+    /// `*` stands for the columns of the table whose first column that is.
+    pub fn shown_whole(&mut self, first: ColId) {
+        let is_it = |source: &&mut Source| source.columns.first().is_some_and(|c| c.1 == first);
+        if let Some(source) = self.list.iter_mut().find(is_it) {
+            source.is_all = true;
+        }
+    }
+
+    /// A view or function is named whose query is this one.
+    pub fn unfolded(&mut self, rel: &Rel) {
+        count_columns(rel, &mut self.inner);
+    }
+}
+
+/// Counts how often each column is used.
+pub fn count_columns(rel: &Rel, counts: &mut HashMap<ColId, usize>) {
+    rel.walk_exprs(&mut |expr| {
+        expr.walk(&mut |expr| {
+            if let ExprKind::Col(id) = expr.kind {
+                *counts.entry(id).or_default() += 1;
+            }
+        });
+    });
+}
+
+/// A statement without statements inside. What a statement of another database uses is that database's.
+pub fn of_statement(
     uses: &Uses,
     sources: Option<Sources>,
     kind: &StmtKind,
@@ -92,28 +88,27 @@ pub(crate) fn of_statement(
     masking::each_rel(kind, &mut |rel| count_columns(rel, &mut counts));
     let mut value = |e: &Expr| count_value(e, &mut counts);
     masking::each_value(kind, &mut value);
+    let data = kind.data();
     // What it shows is read, too. (`each_value` has been through the values of SET and RETURN.)
-    match kind {
-        StmtKind::Select(select) => shown(&select.query, &mut counts),
-        StmtKind::Cursor(cursor) => match &**cursor {
-            CursorStmt::Declare { definition, .. } | CursorStmt::Set { definition, .. } => {
-                shown(&definition.query, &mut counts);
-            }
-            CursorStmt::Assign { .. }
-            | CursorStmt::Open(_)
-            | CursorStmt::Close(_)
-            | CursorStmt::Deallocate(_)
-            | CursorStmt::Fetch { .. } => {}
-        },
-        StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_) | StmtKind::Merge(_) => {}
-        shows_nothing!() => {}
+    match data {
+        Data::Select(select) => shown(&select.query, &mut counts),
+        Data::Cursor(cursor) => {
+            cursor.definition().iter().for_each(|cursor| shown(&cursor.query, &mut counts));
+        }
+        Data::Insert(_)
+        | Data::Update(_)
+        | Data::Delete(_)
+        | Data::Merge(_)
+        | Data::SetVars(_)
+        | Data::Return(_)
+        | Data::None => {}
     }
     note_read(uses, sources, &counts);
-    changed(uses, kind, written);
+    changed(uses, data, written);
 }
 
 /// A condition, or what a variable begins with.
-pub(crate) fn of_value(uses: &Uses, sources: Option<Sources>, value: &Expr) {
+pub fn of_value(uses: &Uses, sources: Option<Sources>, value: &Expr) {
     let mut counts = HashMap::new();
     count_value(value, &mut counts);
     note_read(uses, sources, &counts);
@@ -152,15 +147,15 @@ fn note_read(uses: &Uses, sources: Option<Sources>, counts: &HashMap<ColId, usiz
 }
 
 /// What a statement gives values.
-fn changed(uses: &Uses, kind: &StmtKind, written: &ast::StatementKind) {
+fn changed(uses: &Uses, data: Data<'_>, written: &ast::StatementKind) {
     let mut all = uses.borrow_mut();
-    match kind {
-        StmtKind::Insert(insert) => {
+    match data {
+        Data::Insert(insert) => {
             let ast::StatementKind::Insert(written) = written else { return };
             inserted(&mut all, &insert.table, &written.columns);
         }
-        StmtKind::Update(update) => set(&mut all, &update.table, &update.set),
-        StmtKind::Merge(merge) => {
+        Data::Update(update) => set(&mut all, &update.table, &update.set),
+        Data::Merge(merge) => {
             for clause in &merge.clauses {
                 match &clause.action {
                     MergeAction::Update(sets) => set(&mut all, &merge.table, sets),
@@ -178,8 +173,12 @@ fn changed(uses: &Uses, kind: &StmtKind, written: &ast::StatementKind) {
             }
         }
         // A DELETE gives no column a value.
-        StmtKind::Delete(_) | StmtKind::Select(_) | StmtKind::Cursor(_) => {}
-        shows_nothing!() => {}
+        Data::Delete(_)
+        | Data::Select(_)
+        | Data::Cursor(_)
+        | Data::SetVars(_)
+        | Data::Return(_)
+        | Data::None => {}
     }
 }
 
