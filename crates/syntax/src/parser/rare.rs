@@ -7,6 +7,20 @@ fn rare(statement: RareStatement) -> StatementKind {
 }
 
 impl Parser<'_> {
+    /// A statement that begins with `kw`, which no other function knows.
+    pub(super) fn rare_statement(&mut self, kw: Kw) -> ParseResult<StatementKind> {
+        match kw {
+            Kw::Shutdown => self.shutdown(),
+            Kw::SetUser => self.set_user(),
+            Kw::Lineno => self.line_number(),
+            Kw::ReadText => self.read_text(),
+            Kw::WriteText => self.write_text(),
+            Kw::UpdateText => self.update_text(),
+            // DUMP and LOAD went with SQL Server 2008.
+            _ => Err(self.unexpected()),
+        }
+    }
+
     /// `KILL number | 'unit of work' [WITH STATUSONLY | COMMIT | ROLLBACK]`
     #[cold]
     pub(super) fn kill(&mut self) -> ParseResult<StatementKind> {

@@ -152,7 +152,7 @@ impl Parser<'_> {
             Kw::Close => self.cursor_verb(CursorVerb::Close),
             Kw::Deallocate => self.cursor_verb(CursorVerb::Deallocate),
             Kw::Fetch => self.fetch(),
-            _ => self.unsupported_statement(kw),
+            _ => self.rare_statement(kw),
         }
     }
 

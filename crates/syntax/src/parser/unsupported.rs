@@ -7,20 +7,6 @@
 use super::*;
 
 impl Parser<'_> {
-    /// A statement that begins with `kw`, which no other function knows.
-    pub(super) fn unsupported_statement(&mut self, kw: Kw) -> ParseResult<StatementKind> {
-        match kw {
-            Kw::Shutdown => self.shutdown(),
-            Kw::SetUser => self.set_user(),
-            Kw::Lineno => self.line_number(),
-            Kw::ReadText => self.read_text(),
-            Kw::WriteText => self.write_text(),
-            Kw::UpdateText => self.update_text(),
-            // DUMP and LOAD went with SQL Server 2008.
-            _ => Err(self.unexpected()),
-        }
-    }
-
     /// CREATE, ALTER or DROP (`verb`) of something that is not kept here.
     pub(super) fn unsupported_object(&mut self, verb: &str) -> ParseResult<StatementKind> {
         const OBJECTS: &[&str] = &[
