@@ -341,7 +341,7 @@ impl Binder<'_> {
     }
 
     /// Is it a table's column as it is, or computed from one?
-    fn is_of_table(&self, e: &Expr) -> bool {
+    pub fn is_of_table(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Col(id) => {
                 self.base_columns.iter().any(|(first, last)| (*first..=*last).contains(&id.0))

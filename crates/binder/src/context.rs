@@ -149,6 +149,8 @@ pub(crate) struct Binder<'a> {
     pub collates: Cell<bool>,
     /// First and last id of each table's columns.
     pub base_columns: Vec<(u32, u32)>,
+    /// FROM is that of a SELECT with grouping sets: see `expose_as`.
+    pub tells_apart: bool,
     /// Tables that are read: see [`crate::browse`].
     pub bases: Vec<Base>,
     /// The tables and views that a module's own text reads, where somebody asks for them: see [`crate::shape`].
@@ -240,6 +242,7 @@ impl<'a> Binder<'a> {
             collated: Collated::new(),
             collates: Cell::new(false),
             base_columns: Vec::new(),
+            tells_apart: false,
             bases: Vec::new(),
             sources: None,
             browsing: Browsing::No,
@@ -465,7 +468,7 @@ impl<'a> Binder<'a> {
         // More parts than a name has.
         let far = c.qualifier.len() > 3;
         for scope in self.scopes.iter().rev().filter(|_| !far) {
-            let mut hits = Vec::new();
+            let (mut hits, mut marked) = (Vec::new(), Vec::new());
             let mut named = false;
             let mut looked = scope.tables.len();
             for table in &scope.tables {
@@ -474,13 +477,13 @@ impl<'a> Binder<'a> {
                 }
                 named = true;
                 looked += table.columns.len();
-                hits.extend(table.columns.iter().filter(|k| {
-                    k.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
-                        || (k.identity.is_some()
-                            && (c.name.is("$identity") || c.name.is("identitycol")))
-                        || (k.rowguid && (c.name.is("$rowguid") || c.name.is("rowguidcol")))
-                }));
+                hits.extend(table.columns.iter().filter(|k| k.is_named(&c.name.value)));
+                if hits.is_empty() {
+                    marked.extend(table.columns.iter().filter(|k| k.is_marked(&c.name)));
+                }
             }
+            // A column may be called so.
+            let hits = if hits.is_empty() { marked } else { hits };
             self.looked.set(self.looked.get() + looked);
             match hits.len() {
                 1 => {

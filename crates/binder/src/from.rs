@@ -602,7 +602,9 @@ impl Binder<'_> {
             ));
         }
         self.check_named(&bound, columns, name)?;
-        self.tell_apart(&mut bound);
+        if self.tells_apart {
+            self.tell_apart(&mut bound);
+        }
         let mut scope = ScopeTable {
             name: alias.to_string(),
             schema: None,
@@ -658,6 +660,9 @@ impl Binder<'_> {
             if !seen.insert(column.id) {
                 column.id = self.new_col();
                 self.note_collation(column.id, &shown);
+                if self.is_of_table(&shown) {
+                    self.base_columns.push((column.id.0, column.id.0));
+                }
                 if is_long {
                     self.long_columns.insert(column.id);
                 }

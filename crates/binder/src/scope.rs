@@ -26,6 +26,12 @@ impl ScopeColumn {
     pub fn is_named(&self, name: &str) -> bool {
         self.name.as_deref().is_some_and(|own| catalog::same_name(own, name))
     }
+
+    /// Is meant by what it is marked as.
+    pub fn is_marked(&self, name: &syntax::ast::Ident) -> bool {
+        (self.identity.is_some() && (name.is("$identity") || name.is("identitycol")))
+            || (self.rowguid && (name.is("$rowguid") || name.is("rowguidcol")))
+    }
 }
 
 /// A source of FROM under the name it is exposed by.

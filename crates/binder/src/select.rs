@@ -190,7 +190,11 @@ impl Binder<'_> {
         }
         let browsing = std::mem::take(&mut self.browsing);
         let beside = std::mem::take(&mut self.passes);
-        let source = self.from(&select.from)?;
+        let sets = select.group_by.iter().any(|item| !matches!(item, ast::GroupItem::Expr(_)));
+        let around = std::mem::replace(&mut self.tells_apart, sets);
+        let source = self.from(&select.from);
+        self.tells_apart = around;
+        let source = source?;
         let from_columns: HashSet<ColId> =
             source.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.id)).collect();
         self.scopes.push(Scope::of(source.tables));

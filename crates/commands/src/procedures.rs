@@ -28,7 +28,7 @@ use security::Permission;
 use session_state::Halted;
 use session_state::OpenDatabase;
 use std::sync::Arc;
-use types::{Len, SqlType, Value};
+use types::{Len, SqlType, Value, Variant};
 
 impl Commands<'_> {
     /// Runs a built-in procedure of that name, which begins with sp_ or xp_; None when there is none. Its errors carry
@@ -398,7 +398,7 @@ impl Commands<'_> {
             ));
         };
         let read_only = value(2, "read_only").and_then(Value::as_i64) == Some(1);
-        let new = given(1, "value").map(properties::variant).transpose()?.unwrap_or_default();
+        let wrap = |a: &Argument| Variant::wrap(a.value.clone().unwrap_or_default(), a.ty);
         let all = &mut self.state.session_context;
         let count = all.len();
         let old = all.iter_mut().find(|(k, ..)| k.eq_ignore_ascii_case(key));
@@ -411,6 +411,7 @@ impl Commands<'_> {
                 ),
             ));
         }
+        let new = given(1, "value").map(wrap).transpose()?.unwrap_or_default();
         match old {
             Some(old) => (old.1, old.2) = (new, read_only),
             None if count < 1000 => all.push((key.into(), new, read_only)),

@@ -34,6 +34,7 @@ pub fn for_each_batch<'a>(
     cx.set_plan(&plan.subplans, plan.param_count);
     cx.set_spools(&plan.spools);
     let result = pull(plan, cx, &mut each);
+    cx.set_spools(&[]);
     if cx.kept().is_some_and(|kept| kept.spilled.operators() > 0) {
         let spilled = std::mem::take(&mut cx.keep().spilled);
         cx.env.note_spill(&spilled);

@@ -572,8 +572,8 @@ pub struct Media {
     /// None: the current database, or none at all.
     pub database: Option<Expr>,
     pub devices: Vec<Expr>,
-    /// Some are named, not told by their paths.
-    pub logical: bool,
+    /// Of each whether it is named, not told by its path.
+    pub logical: Vec<bool>,
     pub options: Vec<MediaOption>,
 }
 

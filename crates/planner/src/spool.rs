@@ -31,7 +31,7 @@ const WORK_MIN: f64 = 10_000.0;
 /// What a row costs that is kept, and each time that it is read again, in rows that an operator looks at.
 const KEEP_ROW: f64 = 2.0;
 /// A spool may make others possible in what it is made of, and so on.
-const ROUNDS_MAX: usize = 4;
+const ROUNDS_MAX: usize = 8;
 
 /// Takes out of the plan what it has several times; the operators that are left read [`Plan::spools`] by number.
 pub(crate) fn share(root: &mut Node, subplans: &mut [SubPlan]) -> Vec<Node> {
@@ -43,18 +43,62 @@ pub(crate) fn share(root: &mut Node, subplans: &mut [SubPlan]) -> Vec<Node> {
         let trees = Trees::of(root, subplans, &spools);
         let mut found = Spools::new(&trees, spools.len());
         found.replace(root, &trees.root, &mut 0);
-        for (sub, parts) in subplans.iter_mut().zip(&trees.subplans) {
-            found.replace(&mut sub.node, parts, &mut 0);
-        }
-        for (spool, parts) in spools.iter_mut().zip(&trees.spools) {
-            found.replace_below(spool, parts, &mut 0);
+        // What the root has several times may leave others of these trees to nobody: they are looked at when it is known.
+        if found.spools.is_empty() {
+            for (sub, parts) in subplans.iter_mut().zip(&trees.subplans) {
+                found.replace(&mut sub.node, parts, &mut 0);
+            }
+            for (spool, parts) in spools.iter_mut().zip(&trees.spools) {
+                found.replace_below(spool, parts, &mut 0);
+            }
         }
         if found.spools.is_empty() {
             break;
         }
         spools.append(&mut found.spools);
     }
+    put_back(root, subplans, &mut spools);
     spools
+}
+
+/// Puts what only one operator reads by now in its place. Nothing is left of its spool, nor of one that nobody reads.
+fn put_back(root: &mut Node, subplans: &mut [SubPlan], spools: &mut [Node]) {
+    let trees = Trees::of(root, subplans, spools);
+    // Trees that somebody asks for.
+    let asked: Vec<bool> = trees.subplans.iter().map(|parts| !parts.is_empty()).collect();
+    let read: Vec<bool> = trees.spools.iter().map(|parts| !parts.is_empty()).collect();
+    let mut readers = vec![0; spools.len()];
+    let mut count = |tree: &Node| each_reader(tree, &mut |id| readers[id] += 1);
+    count(root);
+    subplans.iter().zip(&asked).filter(|(_, asked)| **asked).for_each(|(sub, _)| count(&sub.node));
+    spools.iter().zip(&read).filter(|(_, read)| **read).for_each(|(spool, _)| count(spool));
+    for id in (0..spools.len()).filter(|id| readers[*id] < 2) {
+        let nothing = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
+        let mut whole = Some(std::mem::replace(&mut spools[id], nothing));
+        put_in(root, id, &mut whole);
+        let of_subplans = subplans.iter_mut().zip(&asked).filter(|(_, asked)| **asked);
+        of_subplans.for_each(|(sub, _)| put_in(&mut sub.node, id, &mut whole));
+        let of_spools = spools.iter_mut().zip(&read).filter(|(_, read)| **read);
+        of_spools.for_each(|(spool, _)| put_in(spool, id, &mut whole));
+    }
+}
+
+fn each_reader(node: &Node, each: &mut dyn FnMut(usize)) {
+    if let Op::Spool { id } = node.op {
+        each(id);
+    }
+    node.inputs().into_iter().for_each(|input| each_reader(input, each));
+}
+
+/// The first reader of a spool becomes what that holds.
+fn put_in(node: &mut Node, id: usize, whole: &mut Option<Node>) {
+    if matches!(node.op, Op::Spool { id: own } if own == id) {
+        if let Some(whole) = whole.take() {
+            *node = whole;
+        }
+        return;
+    }
+    node.inputs_mut().into_iter().for_each(|input| put_in(input, id, whole));
 }
 
 /// Whether any table is read at two places: if none is, there is nothing to look for.
@@ -337,11 +381,13 @@ impl<'a> Numbering<'a> {
         // The definition itself: a plan knows one of each table.
         let _ = write!(
             text,
-            "Scan {:p} {} {database:?} {index:?} {covering} {columns:?} {} {:?}",
+            "Scan {:p} {} {database:?} {index:?} {covering} {columns:?} {} {:?} {locator} {:?} {}",
             std::sync::Arc::as_ptr(table),
             table.object_id,
             scan.reverse,
             scan.hints,
+            scan.sample,
+            scan.for_update,
         );
         if let Some(range) = range {
             self.named(" prefix", &range.prefix, text, reads);
@@ -392,6 +438,13 @@ impl<'a> Numbering<'a> {
             let mut expr = expr.clone();
             self.name(&mut expr, reads);
             let _ = write!(text, " {expr:?}");
+            // By which rule a constant is compared is not shown.
+            expr.any(&mut |e| {
+                if let ExprKind::Const(types::Value::Str(constant)) = &e.kind {
+                    let _ = write!(text, " {:?}", constant.rule());
+                }
+                false
+            });
         }
     }
 
@@ -460,7 +513,8 @@ struct Spools {
 impl Spools {
     fn new(trees: &Trees, before: usize) -> Spools {
         let mut counts = HashMap::new();
-        trees.all().for_each(|part| *counts.entry(part.id).or_default() += 1);
+        let fit = trees.all().filter(|part| part.fit);
+        fit.for_each(|part| *counts.entry(part.id).or_default() += 1);
         let whole = |(at, parts): (usize, &Vec<Part>)| Some((parts.first()?.id, at));
         let made = trees.spools.iter().enumerate().filter_map(whole).collect();
         Spools { counts, made, spools: Vec::new(), before }

@@ -397,7 +397,7 @@ impl ProgramBinder<'_> {
                 media: media(
                     b,
                     backup.database.as_ref(),
-                    (&backup.to, backup.logical),
+                    (&backup.to, &backup.logical),
                     &backup.options,
                 )?,
             })),
@@ -406,7 +406,7 @@ impl ProgramBinder<'_> {
                 media: media(
                     b,
                     restore.database.as_ref(),
-                    (&restore.from, restore.logical),
+                    (&restore.from, &restore.logical),
                     &restore.options,
                 )?,
             })),
@@ -482,14 +482,14 @@ fn tran_name(b: &Binder<'_>, name: &ast::TransactionName) -> Result<TranName> {
 fn media(
     b: &mut Binder<'_>,
     database: Option<&ast::Expr>,
-    (devices, logical): (&[ast::Expr], bool),
+    (devices, logical): (&[ast::Expr], &[bool]),
     options: &[ast::MediaOption],
 ) -> Result<Media> {
     let one = |b: &mut Binder<'_>, e: Option<&ast::Expr>| e.map(|e| b.expr(e)).transpose();
     Ok(Media {
         database: one(b, database)?,
         devices: devices.iter().map(|e| b.expr(e)).collect::<Result<_>>()?,
-        logical,
+        logical: logical.to_vec(),
         options: options
             .iter()
             .map(|o| {

@@ -428,7 +428,7 @@ fn shown(levels: &[(String, String)]) -> String {
 }
 
 /// The value as it is kept: 206 for a (max) type, 15097 for one that is too large.
-pub(super) fn variant(argument: &Argument) -> Result<Value, SqlError> {
+fn variant(argument: &Argument) -> Result<Value, SqlError> {
     let Some(value) = argument.value.clone().filter(|value| !value.is_null()) else {
         return Ok(Value::Null);
     };

@@ -200,8 +200,9 @@ fn not_of_tempdb() -> SqlError {
 
 /// 3206: there are no logical devices. `NUL` is nobody's name.
 fn no_logical(media: &Media, order: &MediaOrder) -> Result<(), SqlError> {
-    match order.devices.iter().find(|device| !device.eq_ignore_ascii_case("nul")) {
-        Some(device) if media.logical => Err(session_state::messages::error(3206, &[device])),
-        _ => Ok(()),
+    let mut named = order.devices.iter().zip(&media.logical).filter(|(_, logical)| **logical);
+    match named.find(|(device, _)| !device.eq_ignore_ascii_case("nul")) {
+        Some((device, _)) => Err(session_state::messages::error(3206, &[device])),
+        None => Ok(()),
     }
 }

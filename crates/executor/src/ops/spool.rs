@@ -54,7 +54,11 @@ impl<'p> Spooled<'p> {
     }
 
     /// Lets go of all that is held.
-    pub fn end(mut self, cx: &mut Cx<'_>) {
+    pub fn end(mut self, cx: &mut Cx<'p>) {
+        if let Some(source) = &mut self.source {
+            // What fails has failed before, or nobody wants it any more.
+            let _ = source.rewind(cx);
+        }
         self.rows.clear(cx);
     }
 }

@@ -90,3 +90,18 @@ fn a_spool_may_be_made_of_another() {
     assert_eq!(text.matches("Aggregate").count(), 2, "{text}");
     assert_eq!(readers(&plan.root), 3, "{text}");
 }
+
+#[test]
+fn what_has_one_reader_is_no_spool() {
+    // Two copies of the grouping bring two copies of its subquery, of which one is left with it.
+    let sql = "WITH m AS (SELECT g, COUNT(*) AS n FROM big f
+            WHERE f.h NOT IN (SELECT b.h FROM big b WHERE b.n > 7 GROUP BY b.h) OR f.id = 5 GROUP BY g)
+        SELECT a.g, b.g FROM m a JOIN m b ON a.n = b.n";
+    let plan = planned(sql);
+    let live = plan.spools.iter().filter(|spool| !matches!(spool.op, Op::Empty)).count();
+    assert_eq!((live, readers(&plan.root)), (1, 2), "{plan}");
+    // A sample is another table's, so to say.
+    let sql = "SELECT a.g FROM (SELECT g, COUNT(*) n FROM big GROUP BY g) a
+        JOIN (SELECT g, COUNT(*) n FROM big TABLESAMPLE (10 PERCENT) GROUP BY g) b ON b.n = a.n";
+    assert_eq!(shared(sql), (0, 0));
+}

@@ -717,8 +717,8 @@ pub struct Backup {
     pub database: Option<Expr>,
     /// TO DISK = 'path' (or NUL).
     pub to: Vec<Expr>,
-    /// Some are named, not told by their paths.
-    pub logical: bool,
+    /// Of each whether it is named, not told by its path.
+    pub logical: Vec<bool>,
     /// WITH options.
     pub options: Vec<MediaOption>,
 }
@@ -750,7 +750,7 @@ pub struct Restore {
     /// FROM DISK = 'path'; none: only to recover.
     pub from: Vec<Expr>,
     /// See [`Backup::logical`].
-    pub logical: bool,
+    pub logical: Vec<bool>,
     /// WITH options.
     pub options: Vec<MediaOption>,
 }

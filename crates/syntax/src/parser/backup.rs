@@ -25,8 +25,7 @@ impl Parser<'_> {
             return self.skip_statement("BACKUP with MIRROR TO");
         }
         let options = self.media_options()?;
-        let logical = devices.iter().any(|(_, logical)| *logical);
-        let to = devices.into_iter().map(|(device, _)| device).collect();
+        let (to, logical) = devices.into_iter().unzip();
         Ok(StatementKind::Backup(Backup { log, database, to, logical, options }))
     }
 
@@ -68,8 +67,7 @@ impl Parser<'_> {
             devices = self.comma_list(Self::backup_device)?;
         }
         let options = self.media_options()?;
-        let logical = devices.iter().any(|(_, logical)| *logical);
-        let from = devices.into_iter().map(|(device, _)| device).collect();
+        let (from, logical) = devices.into_iter().unzip();
         Ok(StatementKind::Restore(Restore { kind, database, from, logical, options }))
     }
 
