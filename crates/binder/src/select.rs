@@ -680,21 +680,34 @@ impl Binder<'_> {
 
     /// ORDER BY items: positions and aliases of the list, or expressions. 169: an item comes once.
     fn order_keys(&mut self, order_by: &[ast::OrderItem], items: &[Item]) -> Result<Vec<Key>> {
-        let keys = self.every_order_key(order_by, items)?;
-        let mut taken = vec![false; items.len()];
-        for (key, item) in keys.iter().zip(order_by) {
-            if let Key::Item(i, _) = key
-                && std::mem::replace(&mut taken[*i], true)
-            {
-                return Err(BindError::new(
-                    169,
-                    15,
-                    item.expr.span.line.max(1),
-                    "A column has been specified more than once in the order by list. Columns in the order by list \
-                     must be unique.",
-                ));
+        let mut keys = self.every_order_key(order_by, items)?;
+        // Of each item the column that it was named by, where it was.
+        let mut taken: Vec<Option<Option<String>>> = vec![None; items.len()];
+        let mut again = Vec::new();
+        for (at, (key, item)) in keys.iter().zip(order_by).enumerate() {
+            let Key::Item(i, _) = key else { continue };
+            let column = match &item.expr.kind {
+                ast::ExprKind::Column(c) => self.column(c, self.line).ok().and_then(|c| c.name),
+                _ => None,
+            };
+            let Some(before) = &taken[*i] else {
+                taken[*i] = Some(column);
+                continue;
+            };
+            // Two columns of a derived table may show the same.
+            if before.is_some() && column.is_some() && *before != column {
+                again.push(at);
+                continue;
             }
+            return Err(BindError::new(
+                169,
+                15,
+                item.expr.span.line.max(1),
+                "A column has been specified more than once in the order by list. Columns in the order by list must be \
+                 unique.",
+            ));
         }
+        again.into_iter().rev().for_each(|at| drop(keys.remove(at)));
         Ok(keys)
     }
 

@@ -8,6 +8,8 @@
 //!     ...
 //! ```
 //!
+//! What below nested loops reads nothing of the outer row, and so gives the same rows for each, is such a thing as well.
+//!
 //! A common table expression that is named twice is planned twice, each time with what is asked of its rows there; a
 //! view and a derived table likewise, and what was made of a subquery. What came out the same is found here by its form
 //! (hash-consing: equal subtrees have one number), whatever it came from. SQL Server calls the operator a common
@@ -26,8 +28,8 @@ use ir::{Expr, ExprKind, ParamId, SortKey, SubPlanId};
 
 use crate::plan::*;
 
-/// Rows looked at by a subtree that is worth a spool.
-const WORK_MIN: f64 = 10_000.0;
+/// Rows that need not be looked at again, for a spool to be worth it.
+const SAVED_MIN: f64 = 10_000.0;
 /// What a row costs that is kept, and each time that it is read again, in rows that an operator looks at.
 const KEEP_ROW: f64 = 2.0;
 /// A spool may make others possible in what it is made of, and so on.
@@ -36,7 +38,7 @@ const ROUNDS_MAX: usize = 8;
 /// Takes out of the plan what it has several times; the operators that are left read [`Plan::spools`] by number.
 pub(crate) fn share(root: &mut Node, subplans: &mut [SubPlan]) -> Vec<Node> {
     let mut spools: Vec<Node> = Vec::new();
-    if !reads_twice(root, subplans) {
+    if !reads_twice(root, subplans) && !repeats(root) && !subplans.iter().any(repeats_whole) {
         return spools;
     }
     for _ in 0..ROUNDS_MAX {
@@ -61,18 +63,13 @@ pub(crate) fn share(root: &mut Node, subplans: &mut [SubPlan]) -> Vec<Node> {
     spools
 }
 
-/// Puts what only one operator reads by now in its place. Nothing is left of its spool, nor of one that nobody reads.
+/// Puts what is read but once by now in its place. Nothing is left of its spool, nor of one that nobody reads.
 fn put_back(root: &mut Node, subplans: &mut [SubPlan], spools: &mut [Node]) {
     let trees = Trees::of(root, subplans, spools);
     // Trees that somebody asks for.
     let asked: Vec<bool> = trees.subplans.iter().map(|parts| !parts.is_empty()).collect();
     let read: Vec<bool> = trees.spools.iter().map(|parts| !parts.is_empty()).collect();
-    let mut readers = vec![0; spools.len()];
-    let mut count = |tree: &Node| each_reader(tree, &mut |id| readers[id] += 1);
-    count(root);
-    subplans.iter().zip(&asked).filter(|(_, asked)| **asked).for_each(|(sub, _)| count(&sub.node));
-    spools.iter().zip(&read).filter(|(_, read)| **read).for_each(|(spool, _)| count(spool));
-    for id in (0..spools.len()).filter(|id| readers[*id] < 2) {
+    for id in (0..spools.len()).filter(|id| trees.reads[*id] < 2.0) {
         let nothing = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
         let mut whole = Some(std::mem::replace(&mut spools[id], nothing));
         put_in(root, id, &mut whole);
@@ -81,13 +78,6 @@ fn put_back(root: &mut Node, subplans: &mut [SubPlan], spools: &mut [Node]) {
         let of_spools = spools.iter_mut().zip(&read).filter(|(_, read)| **read);
         of_spools.for_each(|(spool, _)| put_in(spool, id, &mut whole));
     }
-}
-
-fn each_reader(node: &Node, each: &mut dyn FnMut(usize)) {
-    if let Op::Spool { id } = node.op {
-        each(id);
-    }
-    node.inputs().into_iter().for_each(|input| each_reader(input, each));
 }
 
 /// The first reader of a spool becomes what that holds.
@@ -116,6 +106,37 @@ fn reads_twice(root: &Node, subplans: &[SubPlan]) -> bool {
     tables(root, &mut seen) || subplans.iter().any(|sub| tables(&sub.node, &mut seen))
 }
 
+/// A subquery asked for each row, or what is in it.
+fn repeats_whole(sub: &SubPlan) -> bool {
+    !sub.binds.is_empty() && gathers(&sub.node) || repeats(&sub.node)
+}
+
+/// Whether something that takes more than its rows runs again for each row of something else.
+fn repeats(node: &Node) -> bool {
+    let again = match &node.op {
+        Op::NestedLoops { right, binds, .. } => !binds.is_empty() && gathers(right),
+        Op::Recursive { step, .. } => gathers(step),
+        _ => false,
+    };
+    again || node.inputs().into_iter().any(repeats)
+}
+
+/// Whether it reads many rows, by its form, before it gives one.
+fn gathers(node: &Node) -> bool {
+    let gathers_itself = matches!(
+        node.op,
+        Op::Aggregate { .. }
+            | Op::HashJoin { .. }
+            | Op::MergeJoin { .. }
+            | Op::Sort { .. }
+            | Op::TopN { .. }
+            | Op::Distinct { .. }
+            | Op::Window { .. }
+            | Op::HashSetOp { .. }
+    );
+    gathers_itself || node.inputs().into_iter().any(gathers)
+}
+
 /// What is known of a subtree.
 #[derive(Clone, Copy, Default)]
 struct Part {
@@ -125,8 +146,10 @@ struct Part {
     size: usize,
     /// It may be run once for all.
     fit: bool,
-    /// Rows that its operators look at, about.
+    /// Rows that its operators look at, about, each time that it runs.
     work: f64,
+    /// How often it runs, about.
+    runs: f64,
 }
 
 /// Of each tree the parts, in pre-order. A subplan that nobody asks for has none.
@@ -134,6 +157,8 @@ struct Trees {
     root: Vec<Part>,
     subplans: Vec<Vec<Part>>,
     spools: Vec<Vec<Part>>,
+    /// Of each spool how often it is read, about.
+    reads: Vec<f64>,
 }
 
 impl Trees {
@@ -144,12 +169,15 @@ impl Trees {
             of_subplans: vec![Vec::new(); subplans.len()],
             spools,
             of_spools: vec![Vec::new(); spools.len()],
+            reads: vec![0.0; spools.len()],
             ids: HashMap::new(),
             around: Vec::new(),
+            asks: 1.0,
         };
         let mut of_root = Vec::new();
-        numbering.node(root, &mut of_root);
-        Trees { root: of_root, subplans: numbering.of_subplans, spools: numbering.of_spools }
+        numbering.node(root, 1.0, &mut of_root);
+        let Numbering { of_subplans, of_spools, reads, .. } = numbering;
+        Trees { root: of_root, subplans: of_subplans, spools: of_spools, reads }
     }
 
     fn all(&self) -> impl Iterator<Item = &Part> {
@@ -190,10 +218,13 @@ struct Numbering<'a> {
     of_subplans: Vec<Vec<Part>>,
     spools: &'a [Node],
     of_spools: Vec<Vec<Part>>,
+    reads: Vec<f64>,
     ids: HashMap<String, u32>,
     /// The parameters bound around the node at hand, by who binds them; the innermost comes last. A parameter is named by
     /// where among these it is: equal subtrees have parameters of their own.
     around: Vec<Vec<ParamId>>,
+    /// How often the expressions at hand are evaluated.
+    asks: f64,
 }
 
 impl<'a> Numbering<'a> {
@@ -206,21 +237,23 @@ impl<'a> Numbering<'a> {
         &mut self,
         binds: &[(ParamId, Expr)],
         node: &Node,
+        runs: f64,
         parts: &mut Vec<Part>,
     ) -> (u32, Reads) {
         self.around.push(binds.iter().map(|(param, _)| *param).collect());
-        let (id, reads) = self.node(node, parts);
+        let (id, reads) = self.node(node, runs, parts);
         self.around.pop();
         (id, reads.bound())
     }
 
-    /// The number of a node's subtree and what that reads; its parts are appended.
-    fn node(&mut self, node: &Node, parts: &mut Vec<Part>) -> (u32, Reads) {
+    /// The number of a subtree that runs so often, and what that reads; its parts are appended.
+    fn node(&mut self, node: &Node, runs: f64, parts: &mut Vec<Part>) -> (u32, Reads) {
         let at = parts.len();
         parts.push(Part::default());
         if let Op::Spool { id } = node.op {
+            self.reads[id] += runs;
             let id = self.spool(id);
-            parts[at] = Part { id, size: 1, fit: true, work: 0.0 };
+            parts[at] = Part { id, size: 1, fit: true, work: 0.0, runs };
             return (id, NOTHING);
         }
         let mut text = format!("{:?}", node.types);
@@ -229,29 +262,33 @@ impl<'a> Numbering<'a> {
         for (i, input) in node.inputs().into_iter().enumerate() {
             let (id, of_input) = match (&node.op, i) {
                 (Op::NestedLoops { binds, spool, left, .. }, 1) => {
-                    let (id, mut inner) = self.within(binds, input, parts);
-                    if !spool {
-                        inner.work *= left.rows.max(1.0);
-                    }
-                    (id, inner)
+                    // The join keeps what is the same for each row.
+                    let times = if *spool { 1.0 } else { left.rows.max(1.0) };
+                    let (id, inner) = self.within(binds, input, runs * times, parts);
+                    (id, Reads { work: inner.work * times, ..inner })
                 }
                 (Op::HashJoin { seeks: Some(seeks), .. }, 2) => {
-                    let (id, inner) = self.within(&seeks.binds, input, parts);
+                    let (id, inner) = self.within(&seeks.binds, input, runs, parts);
                     // One of two ways: the other counts.
                     (id, Reads { work: 0.0, ..inner })
                 }
-                (Op::Recursive { binds, .. }, 1) => self.within(binds, input, parts),
-                _ => self.node(input, parts),
+                (Op::Recursive { binds, .. }, 1) => {
+                    self.within(binds, input, runs * node.rows.max(1.0), parts)
+                }
+                _ => self.node(input, runs, parts),
             };
             reads.and(of_input);
             reads.work += input.rows;
             below.push(id);
         }
+        let rows = node.inputs().iter().map(|input| input.rows).fold(1.0, f64::max);
+        self.asks =
+            runs * if let Op::Scan(scan) = &node.op { scan.rows_read.max(1.0) } else { rows };
         self.own(&node.op, &mut text, &mut reads);
         let _ = write!(text, " of {below:?}");
         let id = self.id(text);
         let fit = reads.fit && reads.around == 0;
-        parts[at] = Part { id, size: parts.len() - at, fit, work: reads.work };
+        parts[at] = Part { id, size: parts.len() - at, fit, work: reads.work, runs };
         (id, reads)
     }
 
@@ -261,10 +298,10 @@ impl<'a> Numbering<'a> {
             return whole.id;
         }
         let spools = self.spools;
-        // It reads no row around it.
+        // It reads no row around it, and runs once.
         let around = std::mem::take(&mut self.around);
         let mut parts = Vec::new();
-        let (id, _) = self.node(&spools[at], &mut parts);
+        let (id, _) = self.node(&spools[at], 1.0, &mut parts);
         self.around = around;
         self.of_spools[at] = parts;
         id
@@ -489,7 +526,11 @@ impl<'a> Numbering<'a> {
         let (mut text, mut reads) = ("subplan".to_owned(), NOTHING);
         self.exprs(sub.binds.iter().map(|(_, bound)| bound), &mut text, &mut reads);
         let mut parts = Vec::new();
-        let (below, of_node) = self.within(&sub.binds, &sub.node, &mut parts);
+        // Without parameters its value is kept.
+        let asks = self.asks;
+        let runs = if sub.binds.is_empty() { 1.0 } else { asks };
+        let (below, of_node) = self.within(&sub.binds, &sub.node, runs, &mut parts);
+        self.asks = asks;
         self.of_subplans[at] = parts;
         reads.and(of_node);
         let _ = write!(text, " of {below}");
@@ -501,7 +542,8 @@ impl<'a> Numbering<'a> {
 
 /// Puts spools in the place of what is shared.
 struct Spools {
-    counts: HashMap<u32, usize>,
+    /// How often parts of a number run, all together.
+    runs: HashMap<u32, f64>,
     /// Spools by what they hold.
     made: HashMap<u32, usize>,
     /// Those made in this round.
@@ -512,12 +554,12 @@ struct Spools {
 
 impl Spools {
     fn new(trees: &Trees, before: usize) -> Spools {
-        let mut counts = HashMap::new();
+        let mut runs = HashMap::new();
         let fit = trees.all().filter(|part| part.fit);
-        fit.for_each(|part| *counts.entry(part.id).or_default() += 1);
+        fit.for_each(|part| *runs.entry(part.id).or_default() += part.runs);
         let whole = |(at, parts): (usize, &Vec<Part>)| Some((parts.first()?.id, at));
         let made = trees.spools.iter().enumerate().filter_map(whole).collect();
-        Spools { counts, made, spools: Vec::new(), before }
+        Spools { runs, made, spools: Vec::new(), before }
     }
 
     fn replace(&mut self, node: &mut Node, parts: &[Part], at: &mut usize) {
@@ -543,9 +585,9 @@ impl Spools {
     }
 
     fn pays(&self, part: &Part, rows: f64) -> bool {
-        let times = self.counts.get(&part.id).copied().unwrap_or(0) as f64;
-        let saved = (times - 1.0) * part.work;
-        let kept = KEEP_ROW * rows * (times + 1.0);
-        part.fit && times >= 2.0 && part.work >= WORK_MIN && saved >= kept
+        let runs = self.runs.get(&part.id).copied().unwrap_or(0.0);
+        let saved = (runs - 1.0) * part.work;
+        let kept = KEEP_ROW * rows * (runs + 1.0);
+        part.fit && runs >= 2.0 && saved >= SAVED_MIN && saved >= kept
     }
 }

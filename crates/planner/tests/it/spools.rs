@@ -105,3 +105,21 @@ fn what_has_one_reader_is_no_spool() {
         JOIN (SELECT g, COUNT(*) n FROM big TABLESAMPLE (10 PERCENT) GROUP BY g) b ON b.n = a.n";
     assert_eq!(shared(sql), (0, 0));
 }
+
+#[test]
+fn what_no_outer_row_changes_is_done_once_for_all() {
+    // The grouping is the same for each row of `dim`, what is picked of it is not.
+    let sql = "SELECT d.g, x.n FROM dim d CROSS APPLY
+            (SELECT TOP 1 c.n FROM (SELECT h, COUNT(*) AS n FROM big GROUP BY h) c WHERE c.n > d.g ORDER BY c.n) x";
+    let plan = planned(sql);
+    assert_eq!((plan.spools.len(), readers(&plan.root)), (1, 1), "{plan}");
+    // A subquery's likewise.
+    let sql = "SELECT d.g, (SELECT MIN(c.n) FROM (SELECT h, COUNT(*) AS n FROM big GROUP BY h) c WHERE c.n > d.g)
+        FROM dim d WHERE d.g > 5";
+    assert_eq!(planned(sql).spools.len(), 1, "{}", planned(sql));
+    // Seeks have nothing in common.
+    assert_eq!(
+        shared("SELECT d.g, b.n FROM dim d CROSS APPLY (SELECT TOP 1 n FROM big WHERE id = d.g) b"),
+        (0, 0)
+    );
+}

@@ -5,7 +5,7 @@
 //! bits, or a text is not of ASCII.
 
 use super::super::texts::Texts;
-use super::{Node, Slots, node, power};
+use super::units::{Slots, form, power, units};
 use ir::{CompareOp, Expr, ExprKind};
 use types::collation::Rule;
 use types::{SqlType, Value};
@@ -16,19 +16,30 @@ pub(super) const FALSE: Truth = 0;
 const UNKNOWN: Truth = 1;
 pub(super) const TRUE: Truth = 2;
 
+/// What is compared: a number, or a date as its days.
+pub(super) trait Operand: Sized {
+    /// None where the expression is of another kind.
+    fn of(e: &Expr) -> Option<Self>;
+    fn slot(slot: u32) -> Self;
+    /// None: NULL.
+    fn number(n: Option<i64>) -> Self;
+    /// Appends the values of a batch to `out`; what is NULL is marked, and 0. None where the evaluator must do it.
+    fn eval(&mut self, batch: &impl Slots, nulls: &mut [bool], out: &mut Vec<i64>) -> Option<()>;
+}
+
 /// See the file's first lines.
-pub(super) enum Test {
+pub(super) enum Test<N> {
     Compare {
         op: CompareOp,
-        left: Node,
-        right: Node,
+        left: N,
+        right: N,
         /// What brings each operand to one scale.
         up: (i64, i64),
         scratch: Scratch,
     },
     /// IN, of numbers in one scale.
     Numbers {
-        input: Node,
+        input: N,
         list: Vec<i64>,
         /// There is a NULL in the list.
         unknown: bool,
@@ -42,9 +53,9 @@ pub(super) enum Test {
         unknown: bool,
     },
     IsNull(u32),
-    Not(Box<Test>),
-    And(Box<Test>, Box<Test>, Vec<Truth>),
-    Or(Box<Test>, Box<Test>, Vec<Truth>),
+    Not(Box<Test<N>>),
+    And(Box<Test<N>>, Box<Test<N>>, Vec<Truth>),
+    Or(Box<Test<N>>, Box<Test<N>>, Vec<Truth>),
 }
 
 /// Operands of a batch.
@@ -65,7 +76,7 @@ impl Scratch {
 }
 
 /// None where the condition is of another kind.
-pub(super) fn test(e: &Expr) -> Option<Test> {
+pub(super) fn test<N: Operand>(e: &Expr) -> Option<Test<N>> {
     Some(match &e.kind {
         ExprKind::Compare { op, left, right } => {
             if let Some(test) = text(*op, left, right) {
@@ -92,9 +103,9 @@ pub(super) fn test(e: &Expr) -> Option<Test> {
                     let mut numbers = Vec::new();
                     let mut unknown = false;
                     for e in list.iter() {
-                        match operand(e)? {
-                            Node::Const(n) => numbers.push(n),
-                            Node::Null => unknown = true,
+                        match &e.kind {
+                            ExprKind::Const(Value::Null) => unknown = true,
+                            ExprKind::Const(value) => numbers.push(units(value)?),
                             _ => return None,
                         }
                     }
@@ -116,7 +127,7 @@ pub(super) fn test(e: &Expr) -> Option<Test> {
     })
 }
 
-fn negate(test: Test, negated: bool) -> Test {
+fn negate<N>(test: Test<N>, negated: bool) -> Test<N> {
     if negated { Test::Not(Box::new(test)) } else { test }
 }
 
@@ -124,22 +135,22 @@ fn negate(test: Test, negated: bool) -> Test {
 fn digits(ty: SqlType) -> Option<u8> {
     match ty {
         SqlType::Date => Some(0),
-        _ => super::form(ty).map(|(scale, _)| scale),
+        _ => form(ty).map(|(scale, _)| scale),
     }
 }
 
-fn operand(e: &Expr) -> Option<Node> {
+fn operand<N: Operand>(e: &Expr) -> Option<N> {
     match (&e.kind, e.ty) {
-        (ExprKind::Slot(slot), SqlType::Date) => Some(Node::Slot(*slot)),
-        (ExprKind::Const(Value::Date(days)), SqlType::Date) => Some(Node::Const(i64::from(*days))),
-        (ExprKind::Const(Value::Null), _) => Some(Node::Null),
+        (ExprKind::Slot(slot), SqlType::Date) => Some(N::slot(*slot)),
+        (ExprKind::Const(value @ Value::Date(_)), SqlType::Date) => Some(N::number(units(value))),
+        (ExprKind::Const(Value::Null), _) => Some(N::number(None)),
         (_, SqlType::Date) => None,
-        _ => node(e),
+        _ => N::of(e),
     }
 }
 
 /// A slot compared with a constant text.
-fn text(op: CompareOp, left: &Expr, right: &Expr) -> Option<Test> {
+fn text<N>(op: CompareOp, left: &Expr, right: &Expr) -> Option<Test<N>> {
     let (slot, constant) = match (left.as_slot(), right.as_slot()) {
         (Some(_), None) => (left, right),
         (None, Some(_)) => (right, left),
@@ -153,7 +164,7 @@ fn text(op: CompareOp, left: &Expr, right: &Expr) -> Option<Test> {
 }
 
 /// A slot that is one of these constant texts.
-fn texts<'e>(input: &Expr, list: impl Iterator<Item = &'e Expr>) -> Option<Test> {
+fn texts<'e, N>(input: &Expr, list: impl Iterator<Item = &'e Expr>) -> Option<Test<N>> {
     let slot = input.as_slot()?;
     if !matches!(input.ty, SqlType::Char(_) | SqlType::VarChar(_)) {
         return None;
@@ -196,7 +207,7 @@ fn among(is: bool, unknown: bool) -> Truth {
     }
 }
 
-impl Test {
+impl<N: Operand> Test<N> {
     /// The truths of a batch. None where the evaluator must find them.
     pub fn eval(&mut self, batch: &impl Slots, out: &mut Vec<Truth>) -> Option<()> {
         out.clear();
