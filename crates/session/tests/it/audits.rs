@@ -210,6 +210,13 @@ fn an_audit_may_end_the_server_and_keep_it_from_starting() {
         run(session, &audit("QUEUE_DELAY = 0, ON_FAILURE = SHUTDOWN", &groups));
         disk.set_capacity(disk.total_bytes());
         assert_eq!(answer(session, "CREATE TABLE dbo.t (i int)").errors(), [33239]);
+        // Whoever failed may be told before the instance is.
+        for _ in 0..100 {
+            if heard.load(SeqCst) > 0 {
+                break;
+            }
+            run(session, "WAITFOR DELAY '00:00:00.1'");
+        }
         assert_eq!(heard.load(SeqCst), 1);
         assert_eq!(answer(session, "CREATE TABLE dbo.t (i int)").errors(), [33239]);
         assert_eq!(heard.load(SeqCst), 1);

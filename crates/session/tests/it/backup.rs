@@ -215,7 +215,7 @@ fn what_a_file_says_of_itself() {
     refused(&instance, "BACKUP DATABASE shop TO DISK = 'd.bak' WITH DIFFERENTIAL", &[40510]);
     refused(&instance, "BACKUP DATABASE nosuch TO DISK = 'd.bak'", &[911, 3013]);
     refused(&instance, "RESTORE DATABASE master FROM DISK = 'shop.bak'", &[3108, 3013]);
-    refused(&instance, "BEGIN TRAN BACKUP DATABASE shop TO DISK = 'NUL'", &[3021]);
+    refused(&instance, "BEGIN TRAN BACKUP DATABASE shop TO DISK = 'NUL'", &[3021, 3013]);
     fine(&instance, &["BACKUP DATABASE shop TO DISK = 'NUL' WITH COPY_ONLY"]);
     fine(&instance, &["BACKUP DATABASE master TO DISK = 'master.bak'"]);
     fine(&instance, &["ALTER DATABASE shop SET RECOVERY SIMPLE"]);
