@@ -205,9 +205,8 @@ pub struct Cx<'a> {
     pub view_changes: Option<&'a mut crate::ViewChanges>,
     /// Subqueries of the running plan.
     pub subplans: &'a [SubPlan],
-    /// What several operators of it read, and of each what there is so far; absent while it is at work.
-    spools: &'a [planner::Node],
-    spooled: Vec<Option<Box<Spooled<'a>>>>,
+    /// What several operators of it read, where they do.
+    spools: Option<Box<Spools<'a>>>,
     /// Correlation parameters of the running plan.
     pub params: Vec<Value>,
     /// Bytes that may be held without asking anybody.
@@ -216,6 +215,12 @@ pub struct Cx<'a> {
     rand: Option<f64>,
     /// What singletons do without; see [`Cx::keep`].
     keeping: Option<Box<Keeping>>,
+}
+
+/// What several operators of a plan read, and of each what there is so far; absent while it is at work.
+struct Spools<'a> {
+    nodes: &'a [planner::Node],
+    kept: Vec<Option<Box<Spooled<'a>>>>,
 }
 
 /// What a plan's operators and expressions keep beside their rows. A context is made for every statement, and this only
@@ -265,8 +270,7 @@ impl<'a> Cx<'a> {
             changed: None,
             view_changes: None,
             subplans: &[],
-            spools: &[],
-            spooled: Vec::new(),
+            spools: None,
             params: Vec::new(),
             allowance: FREE_BYTES,
             now_unix_ns: 0,
@@ -339,26 +343,35 @@ impl<'a> Cx<'a> {
 
     /// Takes over what several operators of a plan read. What was kept for the plan before is let go.
     #[inline]
-    pub(crate) fn set_spools(&mut self, spools: &'a [planner::Node]) {
-        if self.spools.is_empty() && spools.is_empty() {
+    pub(crate) fn set_spools(&mut self, nodes: &'a [planner::Node]) {
+        if self.spools.is_none() && nodes.is_empty() {
             return;
         }
-        for spooled in std::mem::take(&mut self.spooled).into_iter().flatten() {
-            spooled.end(self);
+        if let Some(before) = self.spools.take() {
+            before.kept.into_iter().flatten().for_each(|spooled| spooled.end(self));
         }
-        self.spools = spools;
-        self.spooled.resize_with(spools.len(), || None);
+        if !nodes.is_empty() {
+            let kept = nodes.iter().map(|_| None).collect();
+            self.spools = Some(Box::new(Spools { nodes, kept }));
+        }
+    }
+
+    fn spools(&mut self) -> &mut Spools<'a> {
+        match &mut self.spools {
+            Some(spools) => spools,
+            None => stdx::fatal!("a spool is read in a plan without any"),
+        }
     }
 
     /// What there is of a spool, for as long as somebody reads it.
     pub(crate) fn take_spool(&mut self, id: usize) -> Box<Spooled<'a>> {
-        let begin = || Box::new(Spooled::begin(&self.spools[id]));
-        self.spooled[id].take().unwrap_or_else(begin)
+        let Spools { nodes, kept } = self.spools();
+        kept[id].take().unwrap_or_else(|| Box::new(Spooled::begin(&nodes[id])))
     }
 
     /// Puts it back.
     pub(crate) fn put_spool(&mut self, id: usize, spooled: Box<Spooled<'a>>) {
-        self.spooled[id] = Some(spooled);
+        self.spools().kept[id] = Some(spooled);
     }
 
     /// The statement's UTC time in ns since 1970; read at the first call.

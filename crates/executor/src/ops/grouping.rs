@@ -186,12 +186,51 @@ impl<'p> Grouping<'p> {
         accumulators: &[Accumulator],
         out: &mut Batch,
     ) -> Result<(), SqlError> {
+        self.push(keys, accumulators, out)?;
+        out.finish_row();
+        Ok(())
+    }
+
+    /// Appends the row of a group of one of several sets: behind it the mask of what that is not grouped by.
+    pub(super) fn emit_of_set(
+        &self,
+        set: u64,
+        keys: &[Value],
+        accumulators: &[Accumulator],
+        out: &mut Batch,
+    ) -> Result<(), SqlError> {
+        self.push(keys, accumulators, out)?;
+        let all = (1u64 << self.group.len()) - 1;
+        out.values_mut().push(Value::BigInt((all & !set) as i64));
+        out.finish_row();
+        Ok(())
+    }
+
+    fn push(
+        &self,
+        keys: &[Value],
+        accumulators: &[Accumulator],
+        out: &mut Batch,
+    ) -> Result<(), SqlError> {
         out.values_mut().extend_from_slice(keys);
         for (accumulator, spec) in accumulators.iter().zip(&self.specs) {
             out.values_mut().push(accumulator.value(spec)?);
         }
-        out.finish_row();
         Ok(())
+    }
+
+    /// Appends a group of one of several sets as bytes that sort: values, a marker past all values where there is none, the
+    /// set's place among them.
+    pub(super) fn encode_of_set(&self, set: u64, place: u32, keys: &[Value], out: &mut Vec<u8>) {
+        for (i, value) in keys.iter().enumerate() {
+            if set >> i & 1 == 1 {
+                out.push(0);
+                self.encoder.push(i, value, out);
+            } else {
+                out.push(1);
+            }
+        }
+        out.extend_from_slice(&place.to_be_bytes());
     }
 }
 

@@ -55,19 +55,10 @@ struct Turn<'p> {
 }
 
 impl Turn<'_> {
-    /// The group of `self.values` in a set as bytes that sort, into `self.key`: values, a marker past all values where
-    /// there is none, the set.
+    /// The group of `self.values` in a set as bytes that sort, into `self.key`.
     fn encode(&mut self, set: usize) {
         self.key.clear();
-        for (i, value) in self.values.iter().enumerate() {
-            if self.sets[set] >> i & 1 == 1 {
-                self.key.push(0);
-                self.grouping.encoder.push(i, value, &mut self.key);
-            } else {
-                self.key.push(1);
-            }
-        }
-        self.key.extend_from_slice(&(set as u32).to_be_bytes());
+        self.grouping.encode_of_set(self.sets[set], set as u32, &self.values, &mut self.key);
     }
 
     /// The groups that are there without rows too: those of the set of nothing.
@@ -172,19 +163,13 @@ impl Turn<'_> {
         cx.release(std::mem::take(&mut self.held));
     }
 
-    /// A group's row: keys, aggregates, and the mask of what it is not grouped by.
+    /// Appends a group's row.
     fn emit(&self, group: usize, out: &mut Batch) -> Result<(), SqlError> {
         let (width, aggs) = (self.grouping.group.len(), self.grouping.aggs.len());
-        let all = (1u64 << width) - 1;
-        let mask = all & !self.sets[self.set_of[group] as usize];
-        out.values_mut().extend_from_slice(&self.keys[group * width..(group + 1) * width]);
+        let set = self.sets[self.set_of[group] as usize];
+        let keys = &self.keys[group * width..(group + 1) * width];
         let states = &self.states[group * aggs..(group + 1) * aggs];
-        for (accumulator, spec) in states.iter().zip(&self.grouping.specs) {
-            out.values_mut().push(accumulator.value(spec)?);
-        }
-        out.values_mut().push(Value::BigInt(mask as i64));
-        out.finish_row();
-        Ok(())
+        self.grouping.emit_of_set(set, keys, states, out)
     }
 }
 

@@ -13,7 +13,6 @@
 //! It serves aggregates whose parts can be put together; others are `grouping_sets.rs`'s.
 
 use super::Operator;
-use super::accumulate::Accumulator;
 use super::aggregate::Turns;
 use super::group_table::{GroupTable, Turn};
 use super::grouping::Grouping;
@@ -173,16 +172,7 @@ impl<'p> Rollup<'p> {
         for (n, (at, group)) in self.order.iter().enumerate() {
             let level = &self.levels[*at as usize];
             let keys = &level.turns.table.keys[*group as usize * width..][..width];
-            for (i, value) in keys.iter().enumerate() {
-                // A marker past all values where there is none.
-                if level.set >> i & 1 == 1 {
-                    bytes.push(0);
-                    self.grouping.encoder.push(i, value, &mut bytes);
-                } else {
-                    bytes.push(1);
-                }
-            }
-            bytes.extend_from_slice(&level.place.to_be_bytes());
+            self.grouping.encode_of_set(level.set, level.place, keys, &mut bytes);
             ends.push(bytes.len());
             if n.is_multiple_of(1024) {
                 cx.breathe()?;
@@ -195,20 +185,13 @@ impl<'p> Rollup<'p> {
         Ok(())
     }
 
-    /// A group's row: keys, aggregates, and the mask of what it is not grouped by.
+    /// Appends a group's row.
     fn emit(&self, (at, group): (u32, u32), out: &mut Batch) -> Result<(), SqlError> {
         let (width, aggs) = (self.grouping.group.len(), self.grouping.aggs.len());
         let (level, group) = (&self.levels[at as usize], group as usize);
         let GroupTable { keys, states, .. } = &level.turns.table;
-        out.values_mut().extend_from_slice(&keys[group * width..][..width]);
-        let states: &[Accumulator] = &states[group * aggs..][..aggs];
-        for (accumulator, spec) in states.iter().zip(&self.grouping.specs) {
-            out.values_mut().push(accumulator.value(spec)?);
-        }
-        let mask = ((1u64 << width) - 1) & !level.set;
-        out.values_mut().push(Value::BigInt(mask as i64));
-        out.finish_row();
-        Ok(())
+        let (keys, states) = (&keys[group * width..][..width], &states[group * aggs..][..aggs]);
+        self.grouping.emit_of_set(level.set, keys, states, out)
     }
 }
 
