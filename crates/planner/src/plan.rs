@@ -312,12 +312,15 @@ impl Node {
         inputs!(&mut self.op, iter_mut, &mut)
     }
 
+    /// The node itself, to be put somewhere else; nothing is left in its place.
+    pub(crate) fn take(&mut self) -> Node {
+        std::mem::replace(self, Node { op: Op::Empty, types: Vec::new(), rows: 0.0 })
+    }
+
     /// The same with every operator in it counted.
     fn metered(mut self) -> Node {
         for input in self.inputs_mut() {
-            let taken =
-                std::mem::replace(input, Node { op: Op::Empty, types: Vec::new(), rows: 0.0 });
-            *input = taken.metered();
+            *input = input.take().metered();
         }
         let (types, rows) = (self.types.clone(), self.rows);
         let figures = Arc::default();

@@ -70,8 +70,7 @@ fn put_back(root: &mut Node, subplans: &mut [SubPlan], spools: &mut [Node]) {
     let asked: Vec<bool> = trees.subplans.iter().map(|parts| !parts.is_empty()).collect();
     let read: Vec<bool> = trees.spools.iter().map(|parts| !parts.is_empty()).collect();
     for id in (0..spools.len()).filter(|id| trees.reads[*id] < 2.0) {
-        let nothing = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
-        let mut whole = Some(std::mem::replace(&mut spools[id], nothing));
+        let mut whole = Some(spools[id].take());
         put_in(root, id, &mut whole);
         let of_subplans = subplans.iter_mut().zip(&asked).filter(|(_, asked)| **asked);
         of_subplans.for_each(|(sub, _)| put_in(&mut sub.node, id, &mut whole));

@@ -118,8 +118,7 @@ fn weigh_one(node: &mut Node, slot: usize) {
         slots.map(|(i, ty)| Expr::new(ExprKind::Slot(i as u32), *ty, true)).collect();
     exprs.insert(slot, Expr::constant(Value::BigInt(1), SqlType::BigInt));
     let types = exprs.iter().map(|e| e.ty).collect();
-    let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
-    let input = Box::new(std::mem::replace(node, empty));
+    let input = Box::new(node.take());
     *node = Node { rows: input.rows, op: Op::Project { input, exprs }, types };
 }
 
@@ -133,8 +132,7 @@ fn fold(node: &mut Node, needed: &[bool], joined: bool) -> Option<usize> {
         return None;
     }
     let slot = node.types.len();
-    let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
-    let input = Box::new(std::mem::replace(node, empty));
+    let input = Box::new(node.take());
     let mut types = input.types.clone();
     types.push(SqlType::BigInt);
     *node = Node { rows: (input.rows / 10.0).max(1.0), op: Op::Fold { input, keys }, types };
@@ -258,8 +256,7 @@ fn gather_input(input: &mut Node, groups: bool, branches: Branches) {
     if cost >= COST_THRESHOLD || eager || forced {
         gather_builds(input, branches);
         let (types, rows) = (input.types.clone(), input.rows);
-        let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
-        let below = Box::new(std::mem::replace(input, empty));
+        let below = Box::new(input.take());
         let op = Op::Gather { input: below, maxdop, forced, cost, groups };
         *input = Node { op, types, rows };
     }
