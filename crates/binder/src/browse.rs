@@ -10,7 +10,7 @@ use ir::{BaseColumn, ColId, Expr, ExprKind};
 
 use crate::context::Binder;
 use crate::notes::{Base, Browsing};
-use crate::select::Item;
+use crate::select_list::Item;
 use catalog::TableDef;
 use semantics::uses::Source;
 use std::sync::Arc;

@@ -19,7 +19,7 @@ pub use arguments::Argument;
 pub(crate) use rename::constraint_table;
 
 use crate::Commands;
-use crate::refusals::{no_database, no_procedure};
+use crate::refusals::{REFUSED_PROCEDURES, no_database, no_procedure};
 use crate::statement::Site;
 use catalog::{ModuleKind, ObjectRef};
 use executor::{ColumnMeta, Command, SqlError, SqlMessage};
@@ -119,68 +119,9 @@ impl Commands<'_> {
                             Online.";
                 Err(SqlError::new(15281, 16, text).into())
             }
-            // The log goes to whoever runs the server; nothing is started by itself, and no commands of the machine are run.
-            refused @ ("sp_cycle_errorlog"
-            | "sp_readerrorlog"
-            | "xp_readerrorlog"
-            | "sp_procoption"
-            | "xp_fixeddrives"
-            | "sp_addextendedproc"
-            | "sp_resetstatus"
-            | "sp_dbcmptlevel"
-            | "sp_server_diagnostics"
-            | "xp_logevent") => Err(SqlError::unsupported(refused).into()),
-            // Other servers, and what they replicate; change data capture.
-            refused @ ("sp_addlinkedserver"
-            | "sp_linkedservers"
-            | "sp_addlinkedsrvlogin"
-            | "sp_droplinkedsrvlogin"
-            | "sp_serveroption"
-            | "sp_addserver"
-            | "sp_dropserver"
-            | "sp_testlinkedserver"
-            | "sp_catalogs"
-            | "sp_tables_ex"
-            | "sp_columns_ex"
-            | "sp_addpublication"
-            | "sp_replicationdboption"
-            | "sp_helpreplicationdboption"
-            | "sp_get_distributor"
-            | "sp_cdc_enable_db"
-            | "sp_cdc_disable_db"
-            | "sp_cdc_enable_table"
-            | "sp_cdc_disable_table") => Err(SqlError::unsupported(refused).into()),
-            // Plans that are kept, traces, devices, logins of an operating system, other languages.
-            refused @ ("sp_create_plan_guide"
-            | "sp_control_plan_guide"
-            | "sp_get_query_template"
-            | "sp_query_store_force_plan"
-            | "sp_query_store_unforce_plan"
-            | "sp_query_store_set_hints"
-            | "sp_query_store_clear_hints"
-            | "sp_query_store_flush_db"
-            | "sp_query_store_remove_query"
-            | "sp_query_store_remove_plan"
-            | "sp_trace_create"
-            | "sp_trace_setevent"
-            | "sp_trace_setfilter"
-            | "sp_trace_setstatus"
-            | "sp_trace_generateevent"
-            | "sp_dbmmonitorresults"
-            | "sp_addumpdevice"
-            | "sp_dropdevice"
-            | "sp_helpdevice"
-            | "sp_audit_write"
-            | "sp_grantlogin"
-            | "sp_denylogin"
-            | "sp_revokelogin"
-            | "sp_migrate_user_to_contained"
-            | "xp_logininfo"
-            | "sp_execute_external_script"
-            | "sp_getbindtoken"
-            | "sp_bindsession"
-            | "sp_describe_cursor"
-            | "sp_cursor_list") => Err(SqlError::unsupported(refused).into()),
+            refused if REFUSED_PROCEDURES.contains(&refused) => {
+                Err(SqlError::unsupported(refused).into())
+            }
             "sp_configure" => {
                 self.configure(args)?;
                 Ok(Some(0))

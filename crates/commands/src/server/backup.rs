@@ -32,9 +32,7 @@ impl Commands<'_> {
         }
         let possible =
             self.no_backup_in_transaction().and_then(|()| no_logical(&backup.media, &order));
-        if possible.is_err() {
-            return self.terminated(what, line, possible);
-        }
+        self.terminated(what, line, possible)?;
         let nul = |device: &String| matches!(device.to_uppercase().as_str(), "NUL" | "NUL:");
         if backup.log && order.devices.iter().all(nul) {
             let done = self.log_to_nowhere(&order.database, line);
@@ -100,9 +98,7 @@ impl Commands<'_> {
         }
         let possible =
             self.no_backup_in_transaction().and_then(|()| no_logical(&restore.media, &order));
-        if possible.is_err() {
-            return self.terminated(what, line, possible);
-        }
+        self.terminated(what, line, possible)?;
         if order.database.eq_ignore_ascii_case("tempdb") {
             return self.terminated(what, line, Err(not_of_tempdb()));
         }
