@@ -3,10 +3,11 @@
 //! Source: SQL documentation, "Use Column Sets"; numbers and texts are those of sys.messages.
 
 use crate::error::FunctionError;
-use crate::serialize::{from_base64, plain, unknown};
+use crate::serialize::{plain, unknown};
 use ir::Expr;
 use runtime::task::Breath;
 use types::{Len, SqlType, Value, convert};
+use xml::binary::from_base64;
 use xml::{Document, Encoding, Kind, Options};
 
 type Result<T> = std::result::Result<T, FunctionError>;

@@ -5,11 +5,11 @@
 
 use crate::error::FunctionError;
 use crate::json::{container, missing, not_scalar, too_long};
-use crate::serialize::from_base64;
 use ir::SystemView;
 use json::{Kind, Node, Path};
 use runtime::task::Breath;
 use types::{Len, SqlType, Value, collation, convert};
+use xml::binary::from_base64;
 
 /// Whether the view is OPENJSON.
 pub fn is_openjson(view: &SystemView) -> bool {

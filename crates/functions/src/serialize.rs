@@ -8,6 +8,7 @@ mod json;
 mod xml;
 
 use crate::error::FunctionError;
+use ::xml::binary::to_base64;
 use ir::{Nesting, SerializeSpec};
 use types::{SqlType, Value, format};
 
@@ -106,7 +107,7 @@ pub(super) fn plain(value: &Value, ty: SqlType) -> Result<Option<String>, Functi
         Value::Null => None,
         Value::Variant(held) => plain(held.value(), held.ty())?,
         Value::Str(text) => Some(text.as_str().to_owned()),
-        Value::Binary(bytes) => Some(base64(bytes)),
+        Value::Binary(bytes) => Some(to_base64(bytes)),
         // Sixteen digits, a real's own text by seven.
         Value::Float(_) | Value::Real(_) => {
             let style = if matches!(value, Value::Float(_)) { 2 } else { 1 };
@@ -130,76 +131,5 @@ fn zulu(text: String) -> String {
     match text.strip_suffix("+00:00") {
         Some(front) => format!("{front}Z"),
         None => text,
-    }
-}
-
-/// RFC 4648, with padding.
-pub fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let n = chunk.iter().fold(0u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
-        for i in 0..4 {
-            let digit = DIGITS[(n >> (18 - 6 * i) & 63) as usize] as char;
-            out.push(if i <= chunk.len() { digit } else { '=' });
-        }
-    }
-    out
-}
-
-/// The bytes of a text in base64, blanks between; `None` when it is none.
-pub fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count, mut padding) = (0u32, 0, 0);
-    for b in text.bytes().filter(|b| !b.is_ascii_whitespace()) {
-        let digit = match b {
-            b'A'..=b'Z' => b - b'A',
-            b'a'..=b'z' => b - b'a' + 26,
-            b'0'..=b'9' => b - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => {
-                padding += 1;
-                continue;
-            }
-            _ => return None,
-        };
-        if padding > 0 {
-            return None;
-        }
-        bits = bits << 6 | u32::from(digit);
-        count += 1;
-        if count % 4 == 0 {
-            out.extend_from_slice(&bits.to_be_bytes()[1..]);
-            bits = 0;
-        }
-    }
-    match (count % 4, padding) {
-        (0, 0) => {}
-        (2, 2) => out.push((bits >> 4) as u8),
-        (3, 1) => out.extend_from_slice(&((bits >> 2) as u16).to_be_bytes()),
-        _ => return None,
-    }
-    Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_goes_and_comes_back() {
-        for (bytes, text) in [
-            (&b""[..], ""),
-            (b"f", "Zg=="),
-            (b"fo", "Zm8="),
-            (b"foo", "Zm9v"),
-            (b"foob", "Zm9vYg=="),
-        ] {
-            assert_eq!(base64(bytes), text);
-            assert_eq!(from_base64(text).as_deref(), Some(bytes));
-        }
-        assert_eq!(from_base64("Zg="), None);
-        assert_eq!(from_base64("Z?=="), None);
     }
 }

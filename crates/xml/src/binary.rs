@@ -1,39 +1,24 @@
 //! The texts of xs:base64Binary and xs:hexBinary (XML Schema 1.0, part 2, 3.2.15 and 3.2.16). `None`: it is none.
 
-/// Bytes in base64, with whitespace anywhere in it.
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+
+/// Digits whose last bits belong to no byte are taken, as XML Schema's processors do.
+const FORGIVING: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+
+/// Bytes in base64 (RFC 4648, section 4), with padding.
+pub fn to_base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// Bytes from base64, with whitespace anywhere in it.
 pub fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count, mut padding) = (0u32, 0usize, 0usize);
-    for b in text.bytes().filter(|b| !b.is_ascii_whitespace()) {
-        let digit = match b {
-            b'A'..=b'Z' => b - b'A',
-            b'a'..=b'z' => b - b'a' + 26,
-            b'0'..=b'9' => b - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => {
-                padding += 1;
-                continue;
-            }
-            _ => return None,
-        };
-        if padding > 0 {
-            return None;
-        }
-        bits = bits << 6 | u32::from(digit);
-        count += 1;
-        if count % 4 == 0 {
-            out.extend_from_slice(&bits.to_be_bytes()[1..]);
-            bits = 0;
-        }
-    }
-    match (count % 4, padding) {
-        (0, 0) => {}
-        (2, 2) => out.push((bits >> 4) as u8),
-        (3, 1) => out.extend_from_slice(&((bits >> 2) as u16).to_be_bytes()),
-        _ => return None,
-    }
-    Some(out)
+    let digits: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
+    FORGIVING.decode(digits).ok()
 }
 
 /// Bytes in hexadecimal, with whitespace around it.
@@ -41,4 +26,29 @@ pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u32> = text.trim().chars().map(|c| c.to_digit(16)).collect::<Option<_>>()?;
     (digits.len().is_multiple_of(2))
         .then(|| digits.chunks_exact(2).map(|d| (d[0] << 4 | d[1]) as u8).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_goes_and_comes_back() {
+        for (bytes, text) in [
+            (&b""[..], ""),
+            (b"f", "Zg=="),
+            (b"fo", "Zm8="),
+            (b"foo", "Zm9v"),
+            (b"foob", "Zm9vYg=="),
+        ] {
+            assert_eq!(to_base64(bytes), text);
+            assert_eq!(from_base64(text).as_deref(), Some(bytes));
+        }
+        assert_eq!(from_base64(" Z m\n9v ").as_deref(), Some(&b"foo"[..]));
+        // The last digit says more than a byte's bits.
+        assert_eq!(from_base64("Zh==").as_deref(), Some(&b"f"[..]));
+        for text in ["Zg=", "Zg", "Z?==", "Zg==Zg==", "Z", "===="] {
+            assert_eq!(from_base64(text), None, "{text}");
+        }
+    }
 }

@@ -68,7 +68,7 @@ pub fn logon_document(state: &SessionState, server: &str, sid: &[u8]) -> String 
     let mut out = header(state, server, catalog::LOGON.name);
     element("LoginName", &state.client.login, &mut out);
     element("LoginType", "SQL Login", &mut out);
-    element("SID", &functions::serialize::base64(sid), &mut out);
+    element("SID", &xml::binary::to_base64(sid), &mut out);
     element("ClientHost", &state.client.address, &mut out);
     element("IsPooled", "0", &mut out);
     out.push_str("</EVENT_INSTANCE>");

@@ -166,7 +166,7 @@ fn sql_value(atom: &Atom, ty: SqlType) -> Result<Value, SqlError> {
         }
         // Bytes are in base64 there.
         Atom::Untyped(text) | Atom::Text(text) if ty.is_binary() => {
-            let Some(bytes) = functions::serialize::from_base64(text) else {
+            let Some(bytes) = xml::binary::from_base64(text) else {
                 return Ok(Value::Null);
             };
             (Value::binary(&bytes), SqlType::VarBinary(Len::Max))

@@ -3,7 +3,7 @@
 //! Numbers are whole (64 bits) or binary fractions: xs:decimal computes as xs:double does and is written without an
 //! exponent.
 
-use crate::binary::{from_base64, from_hex};
+use crate::binary::{from_base64, from_hex, to_base64};
 pub use crate::value_type::AtomType;
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -56,7 +56,7 @@ impl Atom {
             Atom::Int(n) => n.to_string(),
             Atom::Decimal(n) => n.to_string(),
             Atom::Double(n) => double_text(*n),
-            Atom::Bytes(bytes) => base64(bytes),
+            Atom::Bytes(bytes) => to_base64(bytes),
         }
     }
 
@@ -171,19 +171,5 @@ fn double_text(n: f64) -> String {
     }
     let mut out = String::new();
     let _ = write!(out, "{n:E}");
-    out
-}
-
-/// RFC 4648, with padding.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let n = chunk.iter().fold(0u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
-        for i in 0..4 {
-            let digit = DIGITS[(n >> (18 - 6 * i) & 63) as usize] as char;
-            out.push(if i <= chunk.len() { digit } else { '=' });
-        }
-    }
     out
 }
