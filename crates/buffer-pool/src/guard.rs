@@ -39,6 +39,14 @@ impl<'a> PageRead<'a> {
         self.frame[i % PAGE_WORDS].load(Relaxed)
     }
 
+    /// Has the processor fetch these words, which are read soon, and what is known of the frame. A hint.
+    #[inline]
+    pub fn prefetch(&self, words: std::ops::Range<usize>) {
+        let lines = words.start / 8..words.end.div_ceil(8);
+        crate::page::prefetch_lines(self.frame, lines.start, lines.len());
+        crate::page::prefetch_of(self.meta);
+    }
+
     /// Copies the page; whether the copy is one state of it.
     #[inline]
     pub fn copy_to(&self, out: &mut PageBuf) -> bool {

@@ -128,6 +128,32 @@ pub(crate) fn prefetch(words: &[AtomicU64; PAGE_WORDS]) {
     let _ = words;
 }
 
+/// Has the processor fetch some lines of a page, of 64 bytes each, into its first cache; those beyond its end it has not.
+#[inline]
+pub(crate) fn prefetch_lines(words: &[AtomicU64; PAGE_WORDS], from: usize, lines: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in words.chunks_exact(8).skip(from).take(lines) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, which reads nothing; the address is one of ours.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (words, from, lines);
+}
+
+/// The line of a value.
+#[inline]
+pub(crate) fn prefetch_of<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, which reads nothing; the address is one of ours.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
 /// Copies the words of a shared page; while others change it, what is copied may be of several states, or rubbish.
 #[inline]
 pub(crate) fn copy_shared(from: &[AtomicU64; PAGE_WORDS], to: &mut [u64; PAGE_WORDS]) {

@@ -239,6 +239,16 @@ impl BufferPool {
         Ok(look)
     }
 
+    /// A page to read optimistically, if that can be had without waiting. Nobody is told that it is in use.
+    #[inline]
+    pub fn optimistic_now(&self, page: PageId) -> Option<PageRead<'_>> {
+        let word = self.word(page).ok()?;
+        let seen = word.load(Acquire);
+        let f = word::frame(seen).filter(|_| word::is_quiet(seen))?;
+        let (frame, meta) = (self.frames.words(f), self.frames.meta(f));
+        Some(PageRead { word, frame, meta, seen, page })
+    }
+
     /// A page to write; read in first when absent (suspends). Waits while it is latched.
     pub fn exclusive(&self, page: PageId) -> Result<PageWrite<'_>, PoolError> {
         let word = self.word(page)?;

@@ -84,7 +84,6 @@ pub use log_manager::{
     FlushQueueKind, Log, LogConfig, LogStats, Lsn, Reserve, VLF_BYTES_MIN, VlfInfo, Writer,
     WriterPlace,
 };
-pub use storage::KEY_MAX;
 pub use storage::memory::{
     Chains, Doings, IndexCensus, Kind as MemoryKind, Nodes, QueueFigures as MemoryQueue,
 };
@@ -94,6 +93,7 @@ pub use storage::{
     Compacted, FileSpace, FilegroupId, Found, LeafHint as InsertHint, PageSample, RandomLeaf,
     RowImage, Run, TreeId, TreeReport, set_grow_together,
 };
+pub use storage::{KEY_MAX, KEYS_AHEAD};
 #[cfg(debug_assertions)]
 pub use transaction::{Bug, plant};
 

@@ -151,6 +151,17 @@ impl Tree {
         Ok(self.inner.tree.bring_near(keys)?)
     }
 
+    /// Whether [`Tree::fetch_ahead`] does anything: small trees are near anyway.
+    pub fn fetches_ahead(&self) -> bool {
+        !self.is_memory() && self.inner.tree.fetches_ahead()
+    }
+
+    /// Has the processor fetch what look-ups of these keys, [`storage::KEYS_AHEAD`] at most, will read. A hint. True: it has, and
+    /// all of it is in memory.
+    pub fn fetch_ahead<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> bool {
+        !self.is_memory() && self.inner.tree.fetch_ahead(keys)
+    }
+
     /// Checks the tree's structure; counts pages and rows. Nobody may be changing it. Suspends.
     pub fn verify(&self) -> Result<TreeReport, EngineError> {
         Ok(storage::verify(&self.inner.tree)?)

@@ -67,6 +67,19 @@ pub(crate) trait Operator {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError>;
     /// Starts over.
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError>;
+    /// Whether it is worth telling it for which parameters it will be started next.
+    fn sees_ahead(&mut self, cx: &mut Cx<'_>) -> bool {
+        let _ = cx;
+        false
+    }
+    /// It will be started with the parameters as they are now.
+    fn foresee(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
+    /// That was all for now: it may see to it that what it will read is near.
+    fn fetch_foreseen(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
     /// Whether rows are to be had by [`Operator::next_columns`], and then not by `next`, until `rewind`. Asked before the
     /// first of them.
     fn has_columns(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {

@@ -11,6 +11,8 @@
 //! lock-free parts are built.
 
 #[cfg(not(loom))]
+mod ahead;
+#[cfg(not(loom))]
 mod alloc;
 #[cfg(not(loom))]
 mod boot;
@@ -61,6 +63,8 @@ mod verify;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+#[cfg(not(loom))]
+pub use ahead::KEYS_AHEAD;
 #[cfg(not(loom))]
 pub use alloc::{FileSpace, set_grow_together};
 #[cfg(not(loom))]

@@ -140,6 +140,17 @@ fn slot_word(offset: usize, bytes: usize, key_head: u32) -> u64 {
     offset as u64 | (bytes as u64) << 16 | u64::from(key_head) << 32
 }
 
+/// The words of the page's header and of its first slots, up to so many.
+pub(crate) fn first_slots(slots: usize) -> std::ops::Range<usize> {
+    0..SLOTS + slots
+}
+
+/// The words of an entry, as its slot has them.
+pub(crate) fn entry_words(p: &impl PageWords, i: usize) -> std::ops::Range<usize> {
+    let slot = slot(p, i);
+    slot.at..slot.at + slot.bytes.div_ceil(8)
+}
+
 /// The entry's head: stamp or child.
 #[inline]
 pub(crate) fn entry_head(p: &impl PageWords, i: usize) -> u64 {
@@ -269,6 +280,50 @@ pub(crate) fn search(p: &impl PageWords, key: &[u8]) -> Result<usize, usize> {
         mid = (lo + hi) / 2;
     }
     Err(lo)
+}
+
+/// For each page and key the last slot that is not above the key, if there is one; in a leaf by what heads tell, where one alone has
+/// the key's. Steps of all searches are taken together, so that none waits for the others' lines.
+pub(crate) fn search_side_by_side<P: PageWords>(
+    each: &[(P, &[u8])],
+) -> smallvec::SmallVec<[Option<usize>; crate::ahead::KEYS_AHEAD]> {
+    /// One of the searches: the key's head, and the slots that are left.
+    #[derive(Clone, Copy, Default)]
+    struct Open {
+        head: u32,
+        from: usize,
+        left: usize,
+    }
+    let mut open: smallvec::SmallVec<[Open; crate::ahead::KEYS_AHEAD]> = each
+        .iter()
+        .map(|(p, key)| Open {
+            head: key_head(key, p.word(PREFIX) as u16 as usize),
+            from: 0,
+            left: Space::of(p).slots.min(PAGE_BYTES / 8),
+        })
+        .collect();
+    let head_of = |p: &P, i: usize| (p.word(SLOTS + i) >> 32) as u32;
+    // The first slot that is above: of the bits of the largest number of slots, one a step.
+    let most = open.iter().map(|one| one.left).max().unwrap_or(0);
+    for _ in 0..most.checked_ilog2().map_or(0, |bits| bits + 1) {
+        for (one, (p, _)) in open.iter_mut().zip(each) {
+            let half = one.left.div_ceil(2);
+            let below = half > 0 && head_of(p, one.from + half - 1) <= one.head;
+            one.from = select_unpredictable(below, one.from + half, one.from);
+            one.left = select_unpredictable(below, one.left - half, half.saturating_sub(1));
+        }
+    }
+    let found = open.iter().zip(each).map(|(one, (p, key))| {
+        // Heads that are alike, as in roots, say nothing of where among them the key goes; and one is below its key, or not.
+        let alike = |back: usize| one.from >= back && head_of(p, one.from - back) == one.head;
+        let whole = alike(1) && (alike(2) || kind_of(p).0 == INNER);
+        match whole.then(|| search(p, key)) {
+            Some(Ok(at)) => Some(at),
+            Some(Err(at)) => at.checked_sub(1),
+            None => one.from.checked_sub(1),
+        }
+    });
+    found.collect()
 }
 
 /// The first of the slots `from..to` of which `below` is not true, or `to`; it is true of none after one of which it is

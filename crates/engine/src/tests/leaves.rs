@@ -68,5 +68,9 @@ fn rows_are_brought_near_before_they_are_looked_up() {
     assert!(tree.bring_near(keys.iter().map(|key| &key[..])).unwrap() > 5);
     assert!(keys.iter().all(|key| tree.is_near(key).unwrap()));
     assert_eq!(tree.bring_near(keys.iter().map(|key| &key[..])).unwrap(), 0);
+    // The processor's turn: nothing is read for it, and keys that are not there do no harm.
+    assert!(tree.fetches_ahead());
+    tree.fetch_ahead(keys.iter().map(|key| &key[..]));
+    tree.fetch_ahead([&[][..], &key(5_000), &[0xff; 40]].into_iter());
     assert_eq!(read_now(&db, &tree, 100), Some(row(100, "row")));
 }

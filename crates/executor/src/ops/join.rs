@@ -10,9 +10,12 @@ use crate::cx::Cx;
 use crate::eval::{eval, holds};
 use crate::memory::row_bytes;
 use crate::message::SqlError;
-use ir::{Expr, ParamId};
+use ir::{Expr, ExprKind, ParamId};
 use planner::PhysicalJoin;
 use types::Value;
+
+/// Left rows of a batch before the right side is told of those that come: it has been started then, and there are several.
+const ROWS_UNSEEN: usize = 2;
 
 /// For each left row, the right side.
 pub(super) struct NestedLoops<'p> {
@@ -28,6 +31,8 @@ pub(super) struct NestedLoops<'p> {
     spooled: Option<(Vec<Value>, usize)>,
     left_batch: Batch,
     left_at: usize,
+    /// The left row before which the right side is told of those that come.
+    look_at: usize,
     /// A left row is being joined.
     open: bool,
     matched: bool,
@@ -59,6 +64,7 @@ impl<'p> NestedLoops<'p> {
             spooled: None,
             left_batch: Batch::new(),
             left_at: 0,
+            look_at: 0,
             open: false,
             matched: false,
             right_batch: Batch::new(),
@@ -90,6 +96,10 @@ impl<'p> NestedLoops<'p> {
                 return Ok(false);
             }
             self.left_at = 0;
+            self.look_at = ROWS_UNSEEN;
+        }
+        if self.left_at == self.look_at {
+            self.look_ahead(cx);
         }
         let row = self.left_batch.row(self.left_at);
         for (param, expr) in self.binds {
@@ -112,6 +122,25 @@ impl<'p> NestedLoops<'p> {
         self.open = true;
         cx.breathe()?;
         Ok(true)
+    }
+
+    /// Tells the right side of the left rows that come, where they alone say what it will read.
+    fn look_ahead(&mut self, cx: &mut Cx<'_>) {
+        let slots = self.binds.iter().all(|(_, expr)| matches!(expr.kind, ExprKind::Slot(_)));
+        if self.spool || self.binds.is_empty() || !slots || !self.right.sees_ahead(cx) {
+            return;
+        }
+        let rows = (self.left_batch.len() - self.left_at).min(engine::KEYS_AHEAD);
+        for i in self.left_at..self.left_at + rows {
+            for (param, expr) in self.binds {
+                if let ExprKind::Slot(slot) = expr.kind {
+                    cx.params[param.0 as usize] = self.left_batch.row(i)[slot as usize].clone();
+                }
+            }
+            self.right.foresee(cx);
+        }
+        self.right.fetch_foreseen(cx);
+        self.look_at += rows;
     }
 
     /// Moves to the next right row; false at the end of the right side.

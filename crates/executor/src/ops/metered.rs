@@ -69,6 +69,18 @@ impl Operator for Metered<'_> {
         self.input.narrow(filter);
     }
 
+    fn sees_ahead(&mut self, cx: &mut Cx<'_>) -> bool {
+        self.input.sees_ahead(cx)
+    }
+
+    fn foresee(&mut self, cx: &mut Cx<'_>) {
+        self.input.foresee(cx);
+    }
+
+    fn fetch_foreseen(&mut self, cx: &mut Cx<'_>) {
+        self.timed(|input| input.fetch_foreseen(cx));
+    }
+
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.begun = false;
         self.timed(|input| input.rewind(cx))

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod emit;
+mod foresee;
 mod lookup;
 mod private;
 
@@ -77,6 +78,8 @@ pub(super) struct TableScan<'p> {
     late: Option<SqlError>,
     /// Of rows that are looked up.
     ahead: Ahead,
+    /// Keys that it is going to be started for.
+    foreseen: Vec<Vec<u8>>,
 }
 
 /// Rows looked at before somebody else may have the processor, where few are given.
@@ -132,6 +135,7 @@ impl<'p> TableScan<'p> {
             spare: None,
             late: None,
             ahead: Ahead::default(),
+            foreseen: Vec::new(),
         }
     }
 
@@ -732,6 +736,18 @@ impl Operator for TableScan<'_> {
             self.readers = Rc::default();
         }
         Ok(())
+    }
+
+    fn sees_ahead(&mut self, cx: &mut Cx<'_>) -> bool {
+        self.foresees(cx)
+    }
+
+    fn foresee(&mut self, cx: &mut Cx<'_>) {
+        self.foresee_one(cx);
+    }
+
+    fn fetch_foreseen(&mut self, cx: &mut Cx<'_>) {
+        self.fetch_noted(cx);
     }
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {

@@ -3,7 +3,7 @@
 use super::kit::*;
 use crate::slotted::{self, Identity, LEAF, Space};
 use crate::*;
-use buffer_pool::{DamageKind, PageBuf, PageId, PoolError};
+use buffer_pool::{DamageKind, PageBuf, PageId, PageWords, PoolError};
 use device::{FileSystem, OpenOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -413,4 +413,47 @@ fn files_of_a_filegroup_fill_alike() {
     };
     let (a, b) = (of(1), of(2));
     assert!(a.abs_diff(b) <= 1 && a > 5, "{a} {b}");
+}
+
+#[test]
+fn searches_side_by_side_end_where_each_ends() {
+    let mut rng = Prng::new(11);
+    let ids = |kind| Identity { page: PageId(9), owner: PageId(7), kind, level: 0 };
+    let pages: Vec<(PageBuf, BTreeMap<Vec<u8>, u64>)> = (0..16)
+        .map(|n| {
+            let mut p = slotted::shell(ids(LEAF), b"", None, PageId::NONE);
+            let mut model = BTreeMap::new();
+            for head in 0..rng.below(if n == 0 { 1 } else { 90 }) {
+                // Heads that differ, and in some pages such as say nothing.
+                let key = match n % 4 {
+                    3 => [&[0; 4][..], &(rng.next_u64() as u32).to_be_bytes()].concat(),
+                    _ => (rng.next_u64() as u32).to_be_bytes().to_vec(),
+                };
+                if let Err(at) = slotted::search(&p, &key) {
+                    let space = Space::of(&p);
+                    slotted::insert_at(&mut p, space, at, head, &key, b"row");
+                    model.insert(key, head);
+                }
+            }
+            (p, model)
+        })
+        .collect();
+    for round in 0..500 {
+        let keys: Vec<Vec<u8>> = (pages.iter())
+            .map(|(_, model)| match model.keys().nth(rng.below(90) as usize) {
+                Some(key) if round % 2 == 0 => key.clone(),
+                _ => (rng.next_u64() as u32).to_be_bytes().to_vec(),
+            })
+            .collect();
+        let each: Vec<_> =
+            pages.iter().zip(&keys).map(|((p, _), key)| (p.copied(), &key[..])).collect();
+        let found = slotted::search_side_by_side(&each);
+        for (((p, _), key), found) in pages.iter().zip(&keys).zip(found) {
+            let expected = match slotted::search(p, key) {
+                Ok(at) => Some(at),
+                Err(at) => at.checked_sub(1),
+            };
+            assert_eq!(found, expected, "{key:?}");
+        }
+    }
 }

@@ -9,13 +9,15 @@ use engine::ReadOptions;
 use planner::Scan;
 use types::RowLayout;
 
-/// Entries between two looks at whether rows are in memory, where they were.
-const ENTRIES_UNASKED: usize = 16;
+/// Rows at a time that the processor is told of, where they are in memory: at first, after the first few entries, and at most.
+const FETCHED: std::ops::RangeInclusive<usize> = 4..=engine::KEYS_AHEAD;
+/// Entries before the first of these: whoever looks up one row has nothing to fetch it beside.
+const ENTRIES_UNASKED: usize = 2;
 /// Rows read ahead at a time, at first and at most.
 const AHEAD: std::ops::RangeInclusive<usize> = 4..=64;
 
 /// Reads the rows of coming entries in side by side where they are not in memory: one by one, each would wait for the
-/// device. A reading whose rows are in memory pays for one descent in sixteen, and of one entry for none.
+/// device. Where they are in memory, each would wait for memory: their lines are fetched side by side too.
 pub(super) struct Ahead {
     /// Entries to go until it looks again.
     left: usize,
@@ -23,11 +25,18 @@ pub(super) struct Ahead {
     most: usize,
     /// Some were absent the last time.
     absent: bool,
+    /// Rows that it fetches next.
+    fetched: usize,
 }
 
 impl Default for Ahead {
     fn default() -> Self {
-        Ahead { left: 0, most: *AHEAD.start(), absent: false }
+        Ahead {
+            left: ENTRIES_UNASKED,
+            most: *AHEAD.start(),
+            absent: false,
+            fetched: *FETCHED.start(),
+        }
     }
 }
 
@@ -55,16 +64,26 @@ impl Ahead {
     ) -> Result<(), engine::EngineError> {
         // An entry without a locator is an error when its turn comes.
         let locator = |entry| crate::index::locator(layout, entry).ok();
-        let mut coming = scan.coming(self.most);
-        if coming.size_hint().1 < Some(2) {
-            return Ok(());
-        }
         if !self.absent {
-            self.left = ENTRIES_UNASKED;
-            match coming.next().and_then(locator) {
-                Some(first) if !tree.is_near(&first)? => self.absent = true,
-                _ => return Ok(()),
+            let coming = scan.coming(self.fetched);
+            let count = coming.size_hint().0;
+            let keys = coming.filter_map(|entry| crate::index::locator_in(layout, entry));
+            let mut near = tree.fetch_ahead(keys);
+            if !near {
+                near = match scan.coming(1).next().and_then(locator) {
+                    Some(first) => tree.is_near(&first)?,
+                    None => return Ok(()),
+                };
             }
+            if near {
+                self.left = count.saturating_sub(1);
+                self.fetched = (2 * self.fetched).min(*FETCHED.end());
+                return Ok(());
+            }
+            self.absent = true;
+        }
+        if scan.coming(self.most).size_hint().1 < Some(2) {
+            return Ok(());
         }
         let keys: Vec<Vec<u8>> = scan.coming(self.most).filter_map(locator).collect();
         let absent = tree.bring_near(keys.iter().map(Vec::as_slice))?;
