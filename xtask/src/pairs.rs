@@ -1,4 +1,5 @@
-//! Two binaries at the same experiment, in turn: how many CPU nanoseconds per row the one takes more than the other.
+//! Two binaries at the same experiment, in turn: how many CPU nanoseconds per row the one takes more than the other, and how
+//! much longer a row takes. The two differ where one sleeps while the other looks for work: that is CPU, and no work.
 //!
 //! A pair is `rounds` times A B B A, the next one B A A B, so that a drift of the machine falls on both. What disturbs a
 //! run from outside (another guest's use of caches and memory, a stolen CPU) only ever adds to it, so a side's figure
@@ -51,51 +52,40 @@ impl Options {
     }
 }
 
-/// Runs the pairs, and prints them and what follows: how much the first takes more than the second.
+/// Runs the pairs, and prints them and what follows: how much the first takes more than the second. The limit is on the CPU.
 pub fn compare(sides: &[Side; 2], options: &Options) -> Result<(), Failure> {
-    let mut differences = Vec::new();
-    let mut sums = [0.0; 2];
+    let mut differences = [Vec::new(), Vec::new()];
+    let mut sums = [[0.0; 2]; 2];
     let [a, b] = sides;
-    println!("pair   {:>14}   {:>14}   difference", a.name, b.name);
+    println!("CPU nanoseconds per row, and how much longer a row takes on the wall");
+    println!("pair   {:>14}   {:>14}   difference   on the wall", a.name, b.name);
     for pair in 0..options.pairs {
-        let mut lowest = [f64::INFINITY; 2];
+        let mut lowest = [[f64::INFINITY; 2]; 2];
         for round in 0..options.rounds {
             let order = if (pair + round) % 2 == 0 { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
             for side in order {
-                let ns = measure(&sides[side].binary, options)?;
-                lowest[side] = lowest[side].min(ns);
+                let told = measure(&sides[side].binary, options)?;
+                lowest[side].iter_mut().zip(told).for_each(|(least, ns)| *least = least.min(ns));
             }
         }
-        let difference = (lowest[0] / lowest[1] - 1.0) * 100.0;
+        let [first, second] = lowest;
+        let of = |kind: usize| (first[kind] / second[kind] - 1.0) * 100.0;
         println!(
-            "{:4}   {:11.1} ns   {:11.1} ns   {difference:+9.2}%",
+            "{:4}   {:11.1} ns   {:11.1} ns   {:+9.2}%   {:+10.2}%",
             pair + 1,
-            lowest[0],
-            lowest[1]
+            first[0],
+            second[0],
+            of(0),
+            of(1)
         );
-        differences.push(difference);
-        sums.iter_mut().zip(lowest).for_each(|(sum, ns)| *sum += ns);
-    }
-    let (mean, mean_bound) = mean_and_bound(&differences);
-    let n = f64::from(options.pairs);
-    println!(
-        "CPU per row {:.1} ns ({}), {:.1} ns ({}); difference {mean:+.2}%, 95% upper bound {mean_bound:+.2}% by \
-         Student's t ({} pairs)",
-        sums[0] / n,
-        a.name,
-        sums[1] / n,
-        b.name,
-        options.pairs
-    );
-    let (middle, bound) = pseudomedian_and_bound(&differences);
-    match bound {
-        Some(bound) => {
-            println!(
-                "pseudomedian {middle:+.2}%, 95% upper bound {bound:+.2}% by the signed-rank test"
-            )
+        for kind in 0..2 {
+            differences[kind].push(of(kind));
+            sums[kind].iter_mut().zip([first[kind], second[kind]]).for_each(|(sum, ns)| *sum += ns);
         }
-        None => println!("pseudomedian {middle:+.2}%; a bound wants 5 pairs at least"),
     }
+    let [cpu, wall] = differences;
+    let bound = summary("CPU per row", sums[0], sides, &cpu);
+    summary("a row on the wall", sums[1], sides, &wall);
     match (options.limit, bound) {
         (Some(limit), Some(bound)) if bound > limit => {
             Err(Failure(format!("the upper bound {bound:.2}% is above {limit}%")))
@@ -104,8 +94,32 @@ pub fn compare(sides: &[Side; 2], options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// CPU nanoseconds per row of one run.
-fn measure(binary: &Path, options: &Options) -> Result<f64, Failure> {
+/// Prints what all pairs say together, and gives the pseudomedian's bound.
+fn summary(what: &str, sums: [f64; 2], sides: &[Side; 2], differences: &[f64]) -> Option<f64> {
+    let (mean, mean_bound) = mean_and_bound(differences);
+    let n = differences.len();
+    println!(
+        "{what}: {:.1} ns ({}), {:.1} ns ({}); difference {mean:+.2}%, 95% upper bound {mean_bound:+.2}% by Student's t \
+         ({n} pairs)",
+        sums[0] / n as f64,
+        sides[0].name,
+        sums[1] / n as f64,
+        sides[1].name,
+    );
+    let (middle, bound) = pseudomedian_and_bound(differences);
+    match bound {
+        Some(bound) => {
+            println!(
+                "pseudomedian {middle:+.2}%, 95% upper bound {bound:+.2}% by the signed-rank test"
+            )
+        }
+        None => println!("pseudomedian {middle:+.2}%; a bound wants 5 pairs at least"),
+    }
+    bound
+}
+
+/// Nanoseconds per row of one run: of CPU, and on the wall.
+fn measure(binary: &Path, options: &Options) -> Result<[f64; 2], Failure> {
     let folder: PathBuf = std::env::temp_dir().join(format!("pairs-{}", std::process::id()));
     let text = |path: &str| folder.join(path).display().to_string();
     let output = Command::new(binary)
@@ -121,8 +135,9 @@ fn measure(binary: &Path, options: &Options) -> Result<f64, Failure> {
     let told = String::from_utf8_lossy(&output.stdout);
     let figure = |line: &str| {
         let cell: serde_json::Value = serde_json::from_str(line).ok()?;
-        let (cpu_s, rows) = (cell.get("cpu_s")?.as_f64()?, cell.get("rows")?.as_f64()?);
-        (rows > 0.0).then(|| cpu_s * 1e9 / rows)
+        let number = |name: &str| cell.get(name)?.as_f64();
+        let (cpu_s, seconds, rows) = (number("cpu_s")?, number("seconds")?, number("rows")?);
+        (rows > 0.0).then(|| [cpu_s, seconds].map(|s| s * 1e9 / rows))
     };
     match told.lines().find_map(figure) {
         Some(ns) if output.status.success() => Ok(ns),
