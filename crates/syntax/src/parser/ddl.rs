@@ -158,6 +158,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn drop(&mut self) -> ParseResult<StatementKind> {
+        if let Some(statement) = self.added_or_dropped(Kw::Drop)? {
+            return Ok(statement);
+        }
         self.at += 1;
         let kind = match self.kind() {
             _ if self.at_audit() => return self.audit(Kw::Drop),

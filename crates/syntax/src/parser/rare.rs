@@ -21,6 +21,24 @@ impl Parser<'_> {
         }
     }
 
+    /// What is added and dropped, and neither created nor altered: signatures and classifications, which are not kept here; at
+    /// `verb`. None: something else stands there.
+    #[cold]
+    pub(super) fn added_or_dropped(&mut self, verb: Kw) -> ParseResult<Option<StatementKind>> {
+        let counter = usize::from(self.word_ahead(1, "COUNTER"));
+        if self.word_ahead(1 + counter, "SIGNATURE") {
+            let verb = if verb == Kw::Add { "ADD" } else { "DROP" };
+            self.at += 1;
+            return self.skip_statement(&format!("{verb} SIGNATURE")).map(Some);
+        }
+        if self.word_ahead(1, "SENSITIVITY") {
+            let verb = if verb == Kw::Add { "ADD" } else { "DROP" };
+            self.at += 1;
+            return self.skip_statement(&format!("{verb} SENSITIVITY")).map(Some);
+        }
+        Ok(None)
+    }
+
     /// `KILL number | 'unit of work' [WITH STATUSONLY | COMMIT | ROLLBACK]`
     #[cold]
     pub(super) fn kill(&mut self) -> ParseResult<StatementKind> {

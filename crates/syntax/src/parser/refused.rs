@@ -128,18 +128,6 @@ impl Parser<'_> {
         receive.then_some("RECEIVE")
     }
 
-    /// ADD SIGNATURE, ADD COUNTER SIGNATURE, ADD SENSITIVITY CLASSIFICATION; at ADD.
-    #[cold]
-    pub(super) fn refused_add(&mut self) -> ParseResult<StatementKind> {
-        self.at += 1;
-        let counter = self.eat_word("COUNTER");
-        if self.at_word("SIGNATURE") || (!counter && self.at_word("SENSITIVITY")) {
-            let what = format!("ADD {}", self.any_word()?);
-            return self.skip_statement(&what);
-        }
-        Err(self.unexpected())
-    }
-
     // ---- FROM
 
     /// OPENROWSET, OPENQUERY, OPENXML, OPENDATASOURCE, PREDICT, and what they return columns WITH.

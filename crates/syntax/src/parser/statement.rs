@@ -133,7 +133,13 @@ impl Parser<'_> {
                 }
                 Ok(StatementKind::Reconfigure)
             }
-            Kw::Add => self.refused_add(),
+            Kw::Add => match self.added_or_dropped(Kw::Add)? {
+                Some(statement) => Ok(statement),
+                None => {
+                    self.at += 1;
+                    Err(self.unexpected())
+                }
+            },
             Kw::Grant => self.grant(GrantVerb::Grant),
             Kw::Deny => self.grant(GrantVerb::Deny),
             Kw::Revoke => self.grant(GrantVerb::Revoke),
