@@ -1,4 +1,4 @@
-//! HASHBYTES, sys.fn_varbintohexstr, CHECKSUM and BINARY_CHECKSUM, COMPRESS and DECOMPRESS.
+//! HASHBYTES, sys.fn_varbintohexstr, CHECKSUM and BINARY_CHECKSUM, COMPRESS and DECOMPRESS, BASE64_ENCODE and BASE64_DECODE.
 
 use crate::error::FunctionError;
 use ir::{Expr, FuncId};
@@ -6,6 +6,8 @@ use runtime::task::{append_bytes, breathing, in_pieces};
 use sha2::Digest;
 use std::io::{Read, Write};
 use types::{SqlType, Value, collation, convert};
+use xml::binary::from_base64 as from_base64_with_padding;
+use xml::binary::to_base64 as to_base64_with_padding;
 
 /// Bytes between two breaths.
 const PIECE_BYTES: usize = 64 << 10;
@@ -47,6 +49,11 @@ pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, Fu
             }
             hash("MD5", &known)
         }
+        FuncId::Base64Encode => {
+            let url_safe = v.get(1).and_then(Value::as_i64).is_some_and(|n| n != 0);
+            to_base64(&bytes(0), url_safe)
+        }
+        FuncId::Base64Decode => from_base64(v[0].as_str().unwrap_or("")),
         FuncId::HashBytes => hash(v[0].as_str().unwrap_or(""), &bytes(1)),
         FuncId::Compress => {
             let mut gzip =
@@ -105,6 +112,75 @@ fn bytes_of(value: &Value, ty: SqlType) -> Vec<u8> {
             _ => Vec::new(),
         },
     }
+}
+
+/// RFC 4648, section 4, with padding; safe in addresses: section 5, without.
+fn to_base64(bytes: &[u8], url_safe: bool) -> Result<Value, FunctionError> {
+    crate::size::value_of(bytes.len().div_ceil(3).saturating_mul(4))?;
+    let mut out = String::new();
+    // What of all pieces but the last has no padding.
+    for piece in bytes.chunks(PIECE_BYTES / 4 * 3) {
+        let text = to_base64_with_padding(piece);
+        match url_safe {
+            true => {
+                let text = text.trim_end_matches('=').chars();
+                out.extend(text.map(|c| match c {
+                    '+' => '-',
+                    '/' => '_',
+                    c => c,
+                }));
+            }
+            false => out.push_str(&text),
+        }
+        runtime::task::breathe()?;
+    }
+    Ok(Value::str(&out))
+}
+
+/// Either alphabet, padding or none, blanks anywhere. 9803: state 20 at a character of neither, 21 where digits lack, or their
+/// padding does not fit, 23 above two of that or at digits behind it.
+fn from_base64(text: &str) -> Result<Value, FunctionError> {
+    let invalid = |state: u8| {
+        FunctionError::new(9803, 16, "Invalid data for type \"Base64Decode\".").with_state(state)
+    };
+    crate::size::value_of(text.len())?;
+    let mut digits = String::with_capacity(text.len() + 2);
+    let mut padding = 0;
+    for byte in breathing(text.bytes()) {
+        let digit = match byte {
+            b' ' | b'\t' | b'\r' | b'\n' => continue,
+            b'=' => {
+                padding += 1;
+                continue;
+            }
+            b'-' => '+',
+            b'_' => '/',
+            b'+' | b'/' => char::from(byte),
+            _ if byte.is_ascii_alphanumeric() => char::from(byte),
+            _ => return Err(invalid(20)),
+        };
+        if padding > 0 {
+            return Err(invalid(23));
+        }
+        digits.push(digit);
+    }
+    if padding > 2 {
+        return Err(invalid(23));
+    }
+    let lacking = (4 - digits.len() % 4) % 4;
+    if lacking == 3 || padding > 0 && padding != lacking {
+        return Err(invalid(21));
+    }
+    digits.extend(std::iter::repeat_n('=', lacking));
+    let mut out = Vec::with_capacity(digits.len() / 4 * 3);
+    let mut rest = &digits[..];
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(rest.len().min(PIECE_BYTES));
+        out.extend(from_base64_with_padding(piece).ok_or_else(|| invalid(21))?);
+        rest = behind;
+        runtime::task::breathe()?;
+    }
+    Ok(Value::binary(&out))
 }
 
 /// NULL for an algorithm that is none, as in SQL Server.

@@ -181,6 +181,10 @@ pub enum FuncId {
     BinaryChecksum,
     /// (str algorithm, str or varbinary) -> varbinary(8000)
     HashBytes,
+    /// (varbinary [, int url_safe]) -> varchar
+    Base64Encode,
+    /// (varchar) -> varbinary
+    Base64Decode,
     /// (varbinary) or (int prefix, varbinary, int first, int count) -> nvarchar(max): sys.fn_varbintohexstr and
     /// sys.fn_varbintohexsubstring
     BinaryText,
@@ -484,6 +488,7 @@ impl FuncId {
             VariantProperty => PURE.by(Values),
             Checksum | BinaryChecksum | HashBytes | BinaryText => PURE.by(Digest),
             Compress | Decompress | TextPointer => PURE.by(Digest),
+            Base64Encode | Base64Decode => PURE.by(Digest),
 
             Abs | Sign | Floor | Ceiling | Round | Power | Square | Sqrt => PURE.by(Number),
             Exp | Log | Log10 | Pi | Sin | Cos | Tan | Cot | Asin | Acos => PURE.by(Number),

@@ -14,6 +14,8 @@ const BIGINT: SqlType = SqlType::BigInt;
 const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 const LONG_TEXT: SqlType = SqlType::NVarChar(Len::Max);
 const LONG_BINARY: SqlType = SqlType::VarBinary(Len::Max);
+/// Bytes of which BASE64_ENCODE makes no more than a varchar(8000).
+const ENCODED_BYTES_MAX: u16 = 6_000;
 
 impl Binder<'_> {
     /// Forms whose first argument is a word, not a value.
@@ -175,6 +177,29 @@ impl Binder<'_> {
                     return Err(self.bad_argument(1, value.ty, name, line));
                 }
                 call(if packing { F::Compress } else { F::Decompress }, vec![value], LONG_BINARY)
+            }
+            "BASE64_ENCODE" => {
+                check(1, 2)?;
+                let value = arg(0);
+                if !(value.ty.is_binary() || value.is_null_constant()) {
+                    return Err(self.bad_argument(1, value.ty, name, line));
+                }
+                let len = length(value.ty).filter(|bytes| *bytes <= ENCODED_BYTES_MAX);
+                let ty = SqlType::VarChar(len.map_or(Len::Max, |_| Len::N(8000)));
+                let mut bound = vec![value];
+                if n == 2 {
+                    bound.push(self.coerce(arg(1), INT, CastMode::Implicit)?);
+                }
+                call(F::Base64Encode, bound, ty)
+            }
+            "BASE64_DECODE" => {
+                check(1, 1)?;
+                let value = arg(0);
+                if !(value.ty.is_character() || value.is_null_constant()) {
+                    return Err(self.bad_argument(1, value.ty, name, line));
+                }
+                let len = length(value.ty).map_or(Len::Max, |_| Len::N(8000));
+                call(F::Base64Decode, vec![value], SqlType::VarBinary(len))
             }
             "HASHBYTES" => {
                 check(2, 2)?;

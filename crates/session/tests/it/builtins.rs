@@ -1,4 +1,4 @@
-//! Every built-in function of SQL Server 2022's documentation: it runs, or it is refused by name (40510).
+//! Every built-in function of SQL Server 2022's documentation, and some of 2025's: it runs, or it is refused by name (40510).
 //!
 //! docs/compatibility.md has the same list between two marks; `UPDATE_EXPECT=1 cargo test -p session --test it builtins`
 //! writes it there. A call is `SELECT call` unless it begins with a keyword. Source of the list: SQL documentation,
@@ -488,6 +488,11 @@ const LIST: &[Row] = &[
                 "CREATE TABLE of_texts (id int PRIMARY KEY, t text) SELECT TEXTVALID('of_texts.t', 0x00)",
             ),
         ],
+    ),
+    (
+        "of SQL Server 2025",
+        Runs,
+        &[("BASE64_DECODE", "BASE64_DECODE('qQ==')"), ("BASE64_ENCODE", "BASE64_ENCODE(0xA9)")],
     ),
     (
         "trigger",
