@@ -12,6 +12,7 @@ mod alter;
 mod audits;
 mod binding;
 mod catalog;
+mod classifications;
 mod collation;
 mod columnstore;
 mod configuration;
@@ -57,6 +58,7 @@ pub use alter::{Altered, Work};
 pub use audits::{AuditDef, AuditDefs, AuditSpecificationDef, free_specification_id};
 pub use binding::{Binding, TypeBindings};
 pub use catalog::Catalog;
+pub use classifications::Classification;
 pub use configuration::{
     Configuration, SCOPED_OPTIONS, ScopedKind, ScopedOption, StatisticsSwitch,
 };

@@ -44,6 +44,8 @@ pub enum PropertyClass {
     DataSpace = 20,
     PartitionFunction = 21,
     File = 22,
+    /// A field of a column's classification: no property to anyone, and kept as one (`classifications.rs`).
+    Classification = 255,
 }
 
 impl PropertyClass {
@@ -62,6 +64,7 @@ impl PropertyClass {
             PropertyClass::DataSpace => "DATASPACE",
             PropertyClass::PartitionFunction => "PARTITION_FUNCTION",
             PropertyClass::File => "DATABASE_FILE",
+            PropertyClass::Classification => "SENSITIVITY_CLASSIFICATION",
         }
     }
 
@@ -80,6 +83,7 @@ impl PropertyClass {
             DataSpace,
             PartitionFunction,
             File,
+            Classification,
         ];
         all.into_iter().find(|class| *class as i64 == number)
     }
@@ -138,10 +142,11 @@ impl Catalog {
     /// All properties, as a transaction sees them, by what they are of and by name.
     pub fn properties(&self, scope: Option<&DdlScope>) -> Vec<(PropertyTarget, Arc<PropertyDef>)> {
         let all = self.properties_in(scope);
-        all.iter().map(|((target, _), property)| (*target, property.clone())).collect()
+        let are = all.iter().filter(|((of, _), _)| of.class != PropertyClass::Classification);
+        are.map(|((target, _), property)| (*target, property.clone())).collect()
     }
 
-    fn properties_in(&self, scope: Option<&DdlScope>) -> Arc<Properties> {
+    pub(crate) fn properties_in(&self, scope: Option<&DdlScope>) -> Arc<Properties> {
         let mut all = self.defs.read().properties.clone();
         for change in scope.iter().flat_map(|scope| &scope.changes) {
             if let Change::Property(change) = change {
@@ -272,8 +277,9 @@ impl Catalog {
         let (first, last) = (table.default_id(gone), table.default_id(usize::MAX));
         self.move_properties(txn, scope, |target| {
             let is_object = target.class == PropertyClass::Object;
+            let is_column = is_object || target.class == PropertyClass::Classification;
             let (major, minor) = (target.major, target.minor);
-            if is_object && major == id && minor >= column {
+            if is_column && major == id && minor >= column {
                 return (minor > column).then_some(PropertyTarget { minor: minor - 1, ..target });
             }
             if is_object && (first..=last).contains(&major) {
@@ -342,6 +348,7 @@ impl PropertyTarget {
                 | XmlSchemaCollection
                 | DataSpace
                 | PartitionFunction
+                | Classification
         );
         of_object && self.major == object_id
     }

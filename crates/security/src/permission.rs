@@ -178,6 +178,7 @@ permissions! {
     AlterAnySecurityPolicy = 46, "ALTER ANY SECURITY POLICY", "ALSP",
     AlterAnyDataspace = 47, "ALTER ANY DATASPACE", "ALDS",
     AlterAnyDatabaseScopedConfiguration = 48, "ALTER ANY DATABASE SCOPED CONFIGURATION", "ALDC",
+    AlterAnySensitivityClassification = 49, "ALTER ANY SENSITIVITY CLASSIFICATION", "AASC",
     ConnectSql = 50, "CONNECT SQL", "COSQ",
     ControlServer = 51, "CONTROL SERVER", "CL",
     ViewServerState = 52, "VIEW SERVER STATE", "VWSS",
@@ -287,7 +288,8 @@ impl Permission {
                 | CreateSynonym
                 | AlterAnyDataspace
                 | Checkpoint
-                | AlterAnyDatabaseDdlTrigger,
+                | AlterAnyDatabaseDdlTrigger
+                | AlterAnySensitivityClassification,
             ) => Some(Alter),
             (Class::Schema, CreateSequence) => Some(Alter),
             (_, _) => Some(Control),

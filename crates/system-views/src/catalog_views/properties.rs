@@ -1,21 +1,26 @@
-//! Extended properties: all of them by the ids of what they are of, and those of some things by kinds and names.
+//! Extended properties: all of them by the ids of what they are of, and those of some things by kinds and names; and
+//! sensitivity classifications.
 //!
-//! Columns and types: SQL Server 2022's documentation of sys.extended_properties and sys.fn_listextendedproperty.
+//! Columns and types: SQL Server 2022's documentation of sys.extended_properties, sys.fn_listextendedproperty and
+//! sys.sensitivity_classifications.
 
 use crate::context::Context;
 use crate::declare::{Declared, view};
-use crate::object::{Object, What, user_objects};
+use crate::object::{Object, What, ddl_triggers, user_objects};
 use crate::types_table::user_types;
+use crate::visibility::Visibility;
 use catalog::{
-    ModuleKind, ObjectRef, ProcedureDef, PropertyClass, PropertyDef, PropertyTarget, same_name,
+    Classification, ModuleKind, ObjectRef, ProcedureDef, PropertyClass, PropertyDef,
+    PropertyTarget, same_name,
 };
 use executor::SqlError;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&EXTENDED_PROPERTIES, &EXTENDED_LIST];
+pub static VIEWS: &[&dyn Declared] =
+    &[&EXTENDED_PROPERTIES, &EXTENDED_LIST, &SENSITIVITY_CLASSIFICATIONS];
 
 type Property = (PropertyTarget, Arc<PropertyDef>);
 
@@ -23,7 +28,70 @@ fn all(context: &Context<'_>, _: &[Value]) -> Result<Vec<Property>, SqlError> {
     if context.stand_in.is_some() {
         return Ok(Vec::new());
     }
-    Ok(context.database.catalog.properties(context.scope()))
+    let mut all = context.database.catalog.properties(context.scope());
+    let Some(visibility) = Visibility::of(context) else { return Ok(all) };
+    let triggers = ddl_triggers(context, ModuleKind::DatabaseTrigger);
+    let objects = user_objects(context).into_iter().chain(triggers);
+    let objects: HashSet<i32> = objects.map(|o| o.id).collect();
+    let types: HashSet<i32> = user_types(context)
+        .into_iter()
+        .filter(|t| visibility.of_type(t.user, t.schema_id))
+        .map(|t| t.user)
+        .collect();
+    all.retain(|(of, _)| match of.class {
+        PropertyClass::Object | PropertyClass::Parameter | PropertyClass::Index => {
+            objects.contains(&of.major)
+        }
+        PropertyClass::Type | PropertyClass::TypeColumn => types.contains(&of.major),
+        PropertyClass::Database
+        | PropertyClass::Schema
+        | PropertyClass::Principal
+        | PropertyClass::XmlSchemaCollection
+        | PropertyClass::DataSpace
+        | PropertyClass::PartitionFunction
+        | PropertyClass::File
+        | PropertyClass::Classification => true,
+    });
+    Ok(all)
+}
+
+/// A column's object and number, and what is said of it.
+type Classified = ((i32, i32), Classification);
+
+fn classified(context: &Context<'_>, _: &[Value]) -> Result<Vec<Classified>, SqlError> {
+    if context.stand_in.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut all = context.database.catalog.classifications(context.scope());
+    if !all.is_empty() && Visibility::of(context).is_some() {
+        let objects: HashSet<i32> = user_objects(context).into_iter().map(|o| o.id).collect();
+        all.retain(|(object, _), _| objects.contains(object));
+    }
+    Ok(all.into_iter().collect())
+}
+
+view! {
+    SENSITIVITY_CLASSIFICATIONS = "sys.sensitivity_classifications" of Classified as c, rows classified;
+    class int = 1;
+    class_desc varchar(16) = "OBJECT_OR_COLUMN";
+    major_id int = c.0.0;
+    minor_id int = c.0.1;
+    label sysname null = c.1.label.as_deref();
+    label_id sysname null = c.1.label_id.as_deref();
+    information_type sysname null = c.1.information_type.as_deref();
+    information_type_id sysname null = c.1.information_type_id.as_deref();
+    rank int null = c.1.rank.as_deref().map(rank_number);
+    rank_desc sysname null = c.1.rank.as_deref();
+}
+
+fn rank_number(rank: &str) -> i32 {
+    match rank {
+        "LOW" => 10,
+        "MEDIUM" => 20,
+        "HIGH" => 30,
+        "CRITICAL" => 40,
+        _ => 0,
+    }
 }
 
 view! {
@@ -179,6 +247,7 @@ impl<'c> Names<'c> {
                     vec![("PARTITION SCHEME", named(ModuleKind::PartitionScheme)?)]
                 }
             }
+            PropertyClass::Classification => return None,
             PropertyClass::File => catalog.filegroups().iter().find_map(|group| {
                 let file = group.files.iter().find(|f| i64::from(f.file_id) == i64::from(id))?;
                 let group = ("FILEGROUP", group.name.to_string());
