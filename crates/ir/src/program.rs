@@ -176,6 +176,8 @@ pub enum Rare {
     DropXmlSchemas(ObjectName),
     /// Full-text catalogs and indexes.
     Fulltext(ast::FulltextStatement),
+    /// ADD and DROP SENSITIVITY CLASSIFICATION.
+    Sensitivity(ast::SensitivityStatement),
     /// LINENO: the parser has done it.
     Nothing,
 }

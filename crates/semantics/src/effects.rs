@@ -75,6 +75,7 @@ pub fn check(statement: &ast::Statement, native: bool) -> Result<()> {
             ast::RareStatement::Governor(_) | ast::RareStatement::Audit(_) => "ALTER",
             ast::RareStatement::XmlSchema(_) => "XML SCHEMA COLLECTION",
             ast::RareStatement::Fulltext(_) => "FULLTEXT",
+            ast::RareStatement::Sensitivity(_) => "SENSITIVITY CLASSIFICATION",
         },
 other => statement_rows::of(other).side_effect,
     };

@@ -27,6 +27,7 @@ pub(super) fn bind(b: &mut Binder<'_>, rare: &RareStatement) -> Result<Rare> {
         RareStatement::Audit(statement) => Rare::Audit(audit(b, statement)?),
         RareStatement::XmlSchema(statement) => xml_schema(b, statement)?,
         RareStatement::Fulltext(statement) => Rare::Fulltext(statement.clone()),
+        RareStatement::Sensitivity(statement) => Rare::Sensitivity(statement.clone()),
         RareStatement::Shutdown { no_wait } => Rare::Shutdown { no_wait: *no_wait },
     })
 }

@@ -1,21 +1,26 @@
-//! Control of sessions and the server: KILL, SETUSER, SHUTDOWN, EXECUTE AS with more than a name, and those that are answered
-//! as by a server that lacks what they ask for.
+//! Control of sessions and the server: KILL, SETUSER, SHUTDOWN, EXECUTE AS with more than a name; those that are answered as by
+//! a server that lacks what they ask for; and SENSITIVITY CLASSIFICATION.
 //!
-//! Sources: SQL Server's documentation of KILL, SETUSER, SHUTDOWN, EXECUTE AS and REVERT; numbers and texts
+//! Sources: SQL Server's documentation of KILL, SETUSER, SHUTDOWN, EXECUTE AS, REVERT and ADD SENSITIVITY CLASSIFICATION; numbers and texts
 //! of errors are those of sys.messages.
 
 use crate::Commands;
 use crate::statement::Site;
+use catalog::{Classification, ObjectRef, TableDef};
 use executor::{Reach, SqlError, SqlMessage};
-use ir::{ExecuteAsEnd, Expr, Rare};
+use ir::{ExecuteAsEnd, Expr, ObjectName, Rare};
 use security::Permission;
 use session_state::End;
 use session_state::Halted;
-use syntax::ast::KillWith;
+use session_state::messages;
+use std::sync::Arc;
+use syntax::ast::{self, Ident, KillWith, SensitivityField, SensitivityStatement};
 use types::{Bytes, SqlType, Value, convert};
 
 /// Bytes of the cookie that EXECUTE AS WITH COOKIE hands out.
 const COOKIE_BYTES: usize = 100;
+/// Characters of a classification's text at most: a sysname's.
+const CLASSIFICATION_CHARS_MAX: usize = 128;
 
 impl Commands<'_> {
     #[cold]
@@ -52,8 +57,52 @@ impl Commands<'_> {
             }
             Rare::DropXmlSchemas(name) => self.drop_xml_schemas(name, frame)?,
             Rare::Fulltext(statement) => self.define_fulltext(statement, frame)?,
+            Rare::Sensitivity(statement) => self.classify_columns(statement, frame)?,
         }
         Ok(())
+    }
+
+    /// ADD and DROP SENSITIVITY CLASSIFICATION: of all the columns or of none. The documentation names no errors: a table that
+    /// is not there is 1088 here, a column 207, a text longer than a sysname 103; one that is not there can be dropped.
+    #[cold]
+    #[inline(never)]
+    fn classify_columns(
+        &mut self,
+        statement: &SensitivityStatement,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        self.check_database(Permission::AlterAnySensitivityClassification)?;
+        let said = match &statement.said {
+            Some(fields) => Some(classification(fields)?),
+            None => None,
+        };
+        let mut columns = Vec::new();
+        for (table, column) in &statement.columns {
+            let table = self.table_to_classify(table)?;
+            place_of(&table, column)?;
+            columns.push((table, column));
+        }
+        self.in_catalog(frame, |catalog, txn, scope| {
+            for (table, column) in &columns {
+                let held = catalog.hold_object(txn, scope, &ObjectRef::Table(table.clone()))?;
+                // Its columns may be others since it was found.
+                let now = catalog.object_in(Some(scope), table.object_id).filter(|_| held);
+                let Some(ObjectRef::Table(now)) = now else {
+                    return Err(messages::error(1088, &[&table.name]));
+                };
+                let column = place_of(&now, column)?;
+                catalog.classify(txn, scope, now.object_id, column, said.clone())?;
+            }
+            Ok(())
+        })
+    }
+
+    fn table_to_classify(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>, SqlError> {
+        let wanted = ObjectName::from(name);
+        match self.state.find_object(wanted.schema.as_deref(), &wanted.name) {
+            Some(ObjectRef::Table(table)) if !catalog::is_global_name(&table.name) => Ok(table),
+            _ => Err(messages::error(1088, &[&wanted.to_string()])),
+        }
     }
 
     #[cold]
@@ -178,3 +227,28 @@ impl Commands<'_> {
 
 /// The greatest number that a session may have.
 const SPID_MAX: u16 = 32767;
+
+/// From 1; 207.
+fn place_of(table: &TableDef, column: &Ident) -> Result<i32, SqlError> {
+    let ordinal = table.column(&column.value);
+    ordinal.map(|ordinal| ordinal as i32 + 1).ok_or_else(|| messages::error(207, &[&column.value]))
+}
+
+fn classification(fields: &[(SensitivityField, String)]) -> Result<Classification, SqlError> {
+    let mut made = Classification::default();
+    for (field, text) in fields {
+        if text.chars().count() > CLASSIFICATION_CHARS_MAX {
+            let shown: String = text.chars().take(CLASSIFICATION_CHARS_MAX).collect();
+            return Err(messages::error(103, &["character string", &shown, "128"]));
+        }
+        let place = match field {
+            SensitivityField::Label => &mut made.label,
+            SensitivityField::LabelId => &mut made.label_id,
+            SensitivityField::InformationType => &mut made.information_type,
+            SensitivityField::InformationTypeId => &mut made.information_type_id,
+            SensitivityField::Rank => &mut made.rank,
+        };
+        *place = Some(text.as_str().into());
+    }
+    Ok(made)
+}

@@ -26,11 +26,37 @@ pub enum RareStatement {
     XmlSchema(XmlSchemaStatement),
     /// FULLTEXT CATALOG and FULLTEXT INDEX.
     Fulltext(FulltextStatement),
+    /// ADD and DROP SENSITIVITY CLASSIFICATION.
+    Sensitivity(SensitivityStatement),
     /// SHUTDOWN [WITH NOWAIT].
     Shutdown {
         /// WITH NOWAIT.
         no_wait: bool,
     },
+}
+
+/// ADD and DROP SENSITIVITY CLASSIFICATION.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SensitivityStatement {
+    /// Tables, each with a column.
+    pub columns: Vec<(ObjectName, Ident)>,
+    /// ADD: fields and what they are to hold, each once. None: DROP.
+    pub said: Option<Vec<(SensitivityField, String)>>,
+}
+
+/// A field of a classification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SensitivityField {
+    /// LABEL.
+    Label,
+    /// LABEL_ID.
+    LabelId,
+    /// INFORMATION_TYPE.
+    InformationType,
+    /// INFORMATION_TYPE_ID.
+    InformationTypeId,
+    /// RANK: NONE, LOW, MEDIUM, HIGH or CRITICAL.
+    Rank,
 }
 
 /// CREATE, ALTER ... ADD and DROP XML SCHEMA COLLECTION.

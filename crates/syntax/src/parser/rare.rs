@@ -1,4 +1,5 @@
-//! Statements that are seldom met: KILL, SETUSER, SHUTDOWN, LINENO, BEGIN DISTRIBUTED TRANSACTION.
+//! Statements that are seldom met: KILL, SETUSER, SHUTDOWN, LINENO, BEGIN DISTRIBUTED TRANSACTION, SENSITIVITY
+//! CLASSIFICATION.
 
 use super::*;
 
@@ -21,7 +22,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is added and dropped, and neither created nor altered: signatures and classifications, which are not kept here; at
+    /// What is added and dropped, and neither created nor altered: signatures, which are not kept here, and classifications; at
     /// `verb`. None: something else stands there.
     #[cold]
     pub(super) fn added_or_dropped(&mut self, verb: Kw) -> ParseResult<Option<StatementKind>> {
@@ -32,9 +33,8 @@ impl Parser<'_> {
             return self.skip_statement(&format!("{verb} SIGNATURE")).map(Some);
         }
         if self.word_ahead(1, "SENSITIVITY") {
-            let verb = if verb == Kw::Add { "ADD" } else { "DROP" };
             self.at += 1;
-            return self.skip_statement(&format!("{verb} SENSITIVITY")).map(Some);
+            return self.sensitivity(verb).map(Some);
         }
         Ok(None)
     }
@@ -96,6 +96,73 @@ impl Parser<'_> {
             }
         }
         Ok(rare(RareStatement::SetUser { name, no_reset }))
+    }
+
+    /// `SENSITIVITY CLASSIFICATION TO [schema.]table.column, ... WITH (field = value, ...)`, behind ADD; `FROM ...` behind DROP.
+    #[cold]
+    pub(super) fn sensitivity(&mut self, verb: Kw) -> ParseResult<StatementKind> {
+        self.expect_word("SENSITIVITY")?;
+        self.expect_word("CLASSIFICATION")?;
+        self.expect_kw(if verb == Kw::Add { Kw::To } else { Kw::From })?;
+        let columns = self.comma_list(|parser| {
+            let name = parser.object_name()?;
+            match (name.server, name.schema) {
+                (None, Some(table)) => {
+                    let (schema, span) = (name.database, name.span);
+                    let table =
+                        ObjectName { server: None, database: None, schema, name: table, span };
+                    Ok((table, name.name))
+                }
+                _ => Err(parser.unexpected()),
+            }
+        })?;
+        let mut said = None;
+        if verb == Kw::Add {
+            self.expect_kw(Kw::With)?;
+            self.expect_sym(Sym::LeftParen)?;
+            let mut fields = Vec::new();
+            self.comma_list(|parser| parser.sensitivity_field(&mut fields))?;
+            self.expect_sym(Sym::RightParen)?;
+            said = Some(fields);
+        }
+        Ok(rare(RareStatement::Sensitivity(SensitivityStatement { columns, said })))
+    }
+
+    /// `LABEL = 'text'` and its like, `RANK = word`; each once.
+    fn sensitivity_field(
+        &mut self,
+        fields: &mut Vec<(SensitivityField, String)>,
+    ) -> ParseResult<()> {
+        const RANKS: [&str; 5] = ["NONE", "LOW", "MEDIUM", "HIGH", "CRITICAL"];
+        let field = match self.any_word()?.as_str() {
+            "LABEL" => SensitivityField::Label,
+            "LABEL_ID" => SensitivityField::LabelId,
+            "INFORMATION_TYPE" => SensitivityField::InformationType,
+            "INFORMATION_TYPE_ID" => SensitivityField::InformationTypeId,
+            "RANK" => SensitivityField::Rank,
+            _ => {
+                self.at -= 1;
+                return Err(self.unexpected());
+            }
+        };
+        if fields.iter().any(|(given, _)| *given == field) {
+            self.at -= 1;
+            return Err(self.unexpected());
+        }
+        self.expect_sym(Sym::Eq)?;
+        let value = match field {
+            SensitivityField::Rank => {
+                let rank = self.any_word()?;
+                if !RANKS.contains(&rank.as_str()) {
+                    self.at -= 1;
+                    return Err(self.unexpected());
+                }
+                rank
+            }
+            _ => self.string()?,
+        };
+        fields.push((field, value));
+        Ok(())
     }
 
     /// `SHUTDOWN [WITH NOWAIT]`
