@@ -197,6 +197,14 @@ impl Context<'_> {
                 RareStatement::Audit(statement) => audit(statement),
                 RareStatement::XmlSchema(statement) => self.xml_schemas(statement),
                 RareStatement::Fulltext(statement) => self.fulltext(statement),
+                RareStatement::Sensitivity(statement) => {
+                    let event = match statement.said {
+                        Some(_) => "ADD_SENSITIVITY_CLASSIFICATION",
+                        None => "DROP_SENSITIVITY_CLASSIFICATION",
+                    };
+                    let (table, _) = statement.columns.first()?;
+                    self.table(event, table)?
+                }
                 _ => return None,
             },
             _ => return None,
