@@ -7,13 +7,11 @@
 //! All is a hint: nothing is waited for, read in or validated. What is misled, by a page that changes meanwhile or by keys that
 //! begin alike, fetches lines in vain.
 
-use crate::slotted::{self, INNER};
+use crate::slotted::{self, INNER, KEYS_AHEAD};
 use crate::tree::Tree;
 use buffer_pool::{PageId, PageRead};
 use smallvec::SmallVec;
 
-/// Keys at a time: each has about ten lines on the way, and a core keeps some dozens.
-pub const KEYS_AHEAD: usize = 16;
 /// The level of a root from which on fetching is worth its descents: leaves of a lower tree fit the second cache. Tests go this
 /// way with smaller ones.
 const ROOT_LEVEL_MIN: u8 = if cfg!(debug_assertions) { 1 } else { 2 };

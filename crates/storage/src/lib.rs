@@ -64,8 +64,6 @@ mod verify;
 mod tests;
 
 #[cfg(not(loom))]
-pub use ahead::KEYS_AHEAD;
-#[cfg(not(loom))]
 pub use alloc::{FileSpace, set_grow_together};
 #[cfg(not(loom))]
 pub use boot::{BOOT_DATA_BYTES, FileHeader, header_copies, read_header, write_header};
@@ -90,7 +88,7 @@ pub use sample::{PageSample, RandomLeaf};
 #[cfg(not(loom))]
 pub use scan::{LeafCopy, Scan, Stretch};
 #[cfg(not(loom))]
-pub use slotted::KEY_MAX;
+pub use slotted::{KEY_MAX, KEYS_AHEAD};
 #[cfg(not(loom))]
 pub use store::{FilegroupId, Store};
 #[cfg(not(loom))]

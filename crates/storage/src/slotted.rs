@@ -46,6 +46,9 @@ pub const KEY_MAX: usize = 1336;
 const _: () =
     assert!(HEADER_BYTES + 2 * pad8(KEY_MAX) + 4 * (entry_bytes(KEY_MAX, 0) + 8) <= PAGE_BYTES);
 
+/// Keys that are searched side by side: each has about ten lines on the way, and a core keeps some dozens.
+pub const KEYS_AHEAD: usize = 16;
+
 /// A page of rows.
 pub(crate) const LEAF: u8 = 2;
 /// A page of children.
@@ -286,7 +289,7 @@ pub(crate) fn search(p: &impl PageWords, key: &[u8]) -> Result<usize, usize> {
 /// the key's. Steps of all searches are taken together, so that none waits for the others' lines.
 pub(crate) fn search_side_by_side<P: PageWords>(
     each: &[(P, &[u8])],
-) -> smallvec::SmallVec<[Option<usize>; crate::ahead::KEYS_AHEAD]> {
+) -> smallvec::SmallVec<[Option<usize>; KEYS_AHEAD]> {
     /// One of the searches: the key's head, and the slots that are left.
     #[derive(Clone, Copy, Default)]
     struct Open {
@@ -294,7 +297,7 @@ pub(crate) fn search_side_by_side<P: PageWords>(
         from: usize,
         left: usize,
     }
-    let mut open: smallvec::SmallVec<[Open; crate::ahead::KEYS_AHEAD]> = each
+    let mut open: smallvec::SmallVec<[Open; KEYS_AHEAD]> = each
         .iter()
         .map(|(p, key)| Open {
             head: key_head(key, p.word(PREFIX) as u16 as usize),
