@@ -12,7 +12,6 @@ use ir::{ExecuteAsEnd, Expr, ObjectName, Rare};
 use security::Permission;
 use session_state::End;
 use session_state::Halted;
-use session_state::messages;
 use std::sync::Arc;
 use syntax::ast::{self, Ident, KillWith, SensitivityField, SensitivityStatement};
 use types::{Bytes, SqlType, Value, convert};
@@ -88,7 +87,7 @@ impl Commands<'_> {
                 // Its columns may be others since it was found.
                 let now = catalog.object_in(Some(scope), table.object_id).filter(|_| held);
                 let Some(ObjectRef::Table(now)) = now else {
-                    return Err(messages::error(1088, &[&table.name]));
+                    return Err(no_table(&table.name));
                 };
                 let column = place_of(&now, column)?;
                 catalog.classify(txn, scope, now.object_id, column, said.clone())?;
@@ -101,7 +100,7 @@ impl Commands<'_> {
         let wanted = ObjectName::from(name);
         match self.state.find_object(wanted.schema.as_deref(), &wanted.name) {
             Some(ObjectRef::Table(table)) if !catalog::is_global_name(&table.name) => Ok(table),
-            _ => Err(messages::error(1088, &[&wanted.to_string()])),
+            _ => Err(no_table(&wanted)),
         }
     }
 
@@ -228,10 +227,17 @@ impl Commands<'_> {
 /// The greatest number that a session may have.
 const SPID_MAX: u16 = 32767;
 
+fn no_table(name: impl std::fmt::Display) -> SqlError {
+    let text = format!(
+        "Cannot find the object \"{name}\" because it does not exist or you do not have permissions."
+    );
+    SqlError::new(1088, 16, text)
+}
+
 /// From 1; 207.
 fn place_of(table: &TableDef, column: &Ident) -> Result<i32, SqlError> {
-    let ordinal = table.column(&column.value);
-    ordinal.map(|ordinal| ordinal as i32 + 1).ok_or_else(|| messages::error(207, &[&column.value]))
+    let missing = || SqlError::new(207, 16, format!("Invalid column name '{}'.", column.value));
+    table.column(&column.value).map(|ordinal| ordinal as i32 + 1).ok_or_else(missing)
 }
 
 fn classification(fields: &[(SensitivityField, String)]) -> Result<Classification, SqlError> {
@@ -239,7 +245,10 @@ fn classification(fields: &[(SensitivityField, String)]) -> Result<Classificatio
     for (field, text) in fields {
         if text.chars().count() > CLASSIFICATION_CHARS_MAX {
             let shown: String = text.chars().take(CLASSIFICATION_CHARS_MAX).collect();
-            return Err(messages::error(103, &["character string", &shown, "128"]));
+            let text = format!(
+                "The character string that starts with '{shown}' is too long. Maximum length is {CLASSIFICATION_CHARS_MAX}."
+            );
+            return Err(SqlError::new(103, 15, text));
         }
         let place = match field {
             SensitivityField::Label => &mut made.label,
