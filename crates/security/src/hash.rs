@@ -85,7 +85,7 @@ impl PasswordHash {
             cost.memory_kib,
             cost.passes,
             STANDARD_NO_PAD.encode(salt),
-            STANDARD_NO_PAD.encode(&*hash)
+            STANDARD_NO_PAD.encode(hash.as_slice())
         );
         let form = Form::Argon2id { cost, salt, hash: *hash };
         PasswordHash { stored: text.into_bytes().into(), form }
