@@ -1,8 +1,8 @@
 //! More that cannot exist here: Service Broker, keys of Always Encrypted, external tables, mirroring and availability
 //! groups. sqlpackage and SSMS read these views of every database: SQL Server's columns, and no rows.
 //!
-//! Compared with SQL Server's documentation, page by page: database_mirroring, sensitivity_classifications,
-//! database_scoped_credentials, service_queues, routes, and external_data_sources and availability_replicas (of which the
+//! Compared with SQL Server's documentation, page by page: database_mirroring, database_scoped_credentials,
+//! service_queues, routes, and external_data_sources and availability_replicas (of which the
 //! pages lack the last columns, those of 2019 and later). The other views have yet to be.
 
 use super::objects::none;
@@ -32,7 +32,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &CRYPTOGRAPHIC_PROVIDERS,
     &EXTERNAL_SOURCES,
     &SCOPED_CREDENTIALS,
-    &SENSITIVITY,
     &BACKUP_DEVICES,
     &MIRRORING,
     &AVAILABILITY_GROUPS,
@@ -249,20 +248,6 @@ absent! {
     modify_date datetime;
     target_type nvarchar(100) null;
     target_id int null;
-}
-
-absent! {
-    SENSITIVITY = "sys.sensitivity_classifications";
-    class int;
-    class_desc varchar(16);
-    major_id int;
-    minor_id int;
-    label sysname null;
-    label_id sysname null;
-    information_type sysname null;
-    information_type_id sysname null;
-    rank int null;
-    rank_desc sysname null;
 }
 
 absent! {
