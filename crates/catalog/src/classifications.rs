@@ -8,7 +8,6 @@
 //! Source: SQL Server's documentation of ADD SENSITIVITY CLASSIFICATION and sys.sensitivity_classifications.
 
 use crate::catalog::Catalog;
-use crate::def::fold;
 use crate::properties::{PropertyChange, PropertyClass, PropertyDef, PropertyTarget};
 use crate::scope::DdlScope;
 use crate::{CatalogError, Txn};
@@ -77,20 +76,20 @@ impl Catalog {
             PropertyTarget { class: PropertyClass::Classification, major: object, minor: column };
         let mut said = said.unwrap_or_default();
         for (name, field) in said.fields() {
-            let kept = self.properties_in(Some(scope));
-            let is_there = kept.contains_key(&(target, fold(name)));
-            let change = match (is_there, &field) {
-                (true, Some(_)) => PropertyChange::Update,
-                (true, None) => PropertyChange::Drop,
-                (false, Some(_)) => PropertyChange::Add,
-                (false, None) => continue,
-            };
             let value = match field {
                 Some(text) => Variant::wrap(Value::str(text), FIELD)?,
                 None => Value::Null,
             };
-            let property = PropertyDef { name: name.into(), value, part: None };
-            self.change_property(txn, scope, target, property, change)?;
+            let mut change = |change| {
+                let property = PropertyDef { name: name.into(), value: value.clone(), part: None };
+                self.change_property(txn, scope, target, property, change)
+            };
+            // The row says whether it is there: the memory may lag behind who has just committed.
+            if field.is_none() {
+                change(PropertyChange::Drop)?;
+            } else if !change(PropertyChange::Update)? {
+                change(PropertyChange::Add)?;
+            }
         }
         Ok(())
     }

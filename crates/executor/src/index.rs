@@ -7,7 +7,7 @@ use catalog::{IndexDef, TableDef};
 use types::key;
 use types::{RowLayout, Value};
 
-/// The same where it lies, for a look ahead; None: the entry has none.
+/// The storage key of an entry's row where it lies, for a look ahead; None: the entry has none.
 #[inline]
 pub fn locator_in<'e>(layout: &RowLayout, entry: &'e [u8]) -> Option<&'e [u8]> {
     let there = RowLayout::row_columns(entry) > 0 && !layout.is_null(entry, 0);

@@ -243,7 +243,7 @@ fn place_of(table: &TableDef, column: &Ident) -> Result<i32, SqlError> {
 fn classification(fields: &[(SensitivityField, String)]) -> Result<Classification, SqlError> {
     let mut made = Classification::default();
     for (field, text) in fields {
-        if text.chars().count() > CLASSIFICATION_CHARS_MAX {
+        if text.encode_utf16().count() > CLASSIFICATION_CHARS_MAX {
             let shown: String = text.chars().take(CLASSIFICATION_CHARS_MAX).collect();
             let text = format!(
                 "The character string that starts with '{shown}' is too long. Maximum length is {CLASSIFICATION_CHARS_MAX}."

@@ -148,6 +148,7 @@ impl<'p> TableScan<'p> {
     }
 
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.ahead.start();
         let plan = self.plan;
         let hints = &plan.hints;
         let bounds = match cx.parts() {

@@ -41,6 +41,11 @@ impl Default for Ahead {
 }
 
 impl Ahead {
+    /// Another reading begins.
+    pub fn start(&mut self) {
+        self.left = if self.absent { 0 } else { ENTRIES_UNASKED };
+    }
+
     /// Another entry of `scan` is about to be taken, for its row in `tree`.
     #[inline]
     pub fn step(
@@ -67,6 +72,9 @@ impl Ahead {
         if !self.absent {
             let coming = scan.coming(self.fetched);
             let count = coming.size_hint().0;
+            if count < 2 {
+                return Ok(());
+            }
             let keys = coming.filter_map(|entry| crate::index::locator_in(layout, entry));
             let mut near = tree.fetch_ahead(keys);
             if !near {
