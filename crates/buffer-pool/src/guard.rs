@@ -9,7 +9,8 @@
 
 use crate::frames::FrameMeta;
 use crate::page::{
-    PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, copied_shared, copy_shared, header,
+    FIRST, LINE_WORDS, PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, copied_shared,
+    copy_shared, header, prefetch_line, prefetch_lines,
 };
 use crate::word;
 use log_manager::Lsn;
@@ -42,9 +43,9 @@ impl<'a> PageRead<'a> {
     /// Has the processor fetch these words, which are read soon, and what is known of the frame. A hint.
     #[inline]
     pub fn prefetch(&self, words: std::ops::Range<usize>) {
-        let lines = words.start / 8..words.end.div_ceil(8);
-        crate::page::prefetch_lines(self.frame, lines.start, lines.len());
-        crate::page::prefetch_of(self.meta);
+        let lines = words.start / LINE_WORDS..words.end.div_ceil(LINE_WORDS);
+        prefetch_lines(self.frame, lines.start, lines.len());
+        prefetch_line::<FIRST>(self.meta);
     }
 
     /// Copies the page; whether the copy is one state of it.

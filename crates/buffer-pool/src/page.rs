@@ -115,40 +115,33 @@ pub mod header {
     }
 }
 
+/// Words of a line.
+pub(crate) const LINE_WORDS: usize = 8;
+/// The caches, as the hints _MM_HINT_T0 and _MM_HINT_T1 name them.
+pub(crate) const FIRST: i32 = 3;
+const SECOND: i32 = 2;
+
 /// Has the processor fetch the lines of a page into its second cache.
 #[inline]
 pub(crate) fn prefetch(words: &[AtomicU64; PAGE_WORDS]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in words.chunks_exact(8) {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: a hint, which reads nothing; the address is one of ours.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = words;
+    words.chunks_exact(LINE_WORDS).for_each(|line| prefetch_line::<SECOND>(&line[0]));
 }
 
-/// Has the processor fetch some lines of a page, of 64 bytes each, into its first cache; those beyond its end it has not.
+/// Has it fetch some of them into its first cache; those beyond the page's end it has not.
 #[inline]
 pub(crate) fn prefetch_lines(words: &[AtomicU64; PAGE_WORDS], from: usize, lines: usize) {
-    #[cfg(target_arch = "x86_64")]
-    for line in words.chunks_exact(8).skip(from).take(lines) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, which reads nothing; the address is one of ours.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (words, from, lines);
+    let lines = words.chunks_exact(LINE_WORDS).skip(from).take(lines);
+    lines.for_each(|line| prefetch_line::<FIRST>(&line[0]));
 }
 
-/// The line of a value.
+/// The line in which a value begins.
 #[inline]
-pub(crate) fn prefetch_of<T>(value: &T) {
+pub(crate) fn prefetch_line<const CACHE: i32>(value: &impl Sized) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::_mm_prefetch;
         // SAFETY: a hint, which reads nothing; the address is one of ours.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
+        unsafe { _mm_prefetch::<CACHE>(std::ptr::from_ref(value).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;

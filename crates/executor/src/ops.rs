@@ -67,18 +67,11 @@ pub(crate) trait Operator {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError>;
     /// Starts over.
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError>;
-    /// Whether it is worth telling it for which parameters it will be started next.
-    fn sees_ahead(&mut self, cx: &mut Cx<'_>) -> bool {
-        let _ = cx;
+    /// It will be started so many times more, with the parameters that `set` sets for each: a scan sees to it that what it will
+    /// read is near. False: that is not worth it, and nothing was set.
+    fn foresee(&mut self, times: usize, set: &dyn Fn(usize, &mut Cx<'_>), cx: &mut Cx<'_>) -> bool {
+        let _ = (times, set, cx);
         false
-    }
-    /// It will be started with the parameters as they are now.
-    fn foresee(&mut self, cx: &mut Cx<'_>) {
-        let _ = cx;
-    }
-    /// That was all for now: it may see to it that what it will read is near.
-    fn fetch_foreseen(&mut self, cx: &mut Cx<'_>) {
-        let _ = cx;
     }
     /// Whether rows are to be had by [`Operator::next_columns`], and then not by `next`, until `rewind`. Asked before the
     /// first of them.

@@ -124,23 +124,24 @@ impl<'p> NestedLoops<'p> {
         Ok(true)
     }
 
-    /// Tells the right side of the left rows that come, where they alone say what it will read.
+    /// Tells the right side of the left rows that come, where their columns are all that it is started with.
     fn look_ahead(&mut self, cx: &mut Cx<'_>) {
-        let slots = self.binds.iter().all(|(_, expr)| matches!(expr.kind, ExprKind::Slot(_)));
-        if self.spool || self.binds.is_empty() || !slots || !self.right.sees_ahead(cx) {
+        let (binds, batch, from) = (self.binds, &self.left_batch, self.left_at);
+        let slots = binds.iter().all(|(_, expr)| matches!(expr.kind, ExprKind::Slot(_)));
+        if self.spool || binds.is_empty() || !slots {
             return;
         }
-        let rows = (self.left_batch.len() - self.left_at).min(engine::KEYS_AHEAD);
-        for i in self.left_at..self.left_at + rows {
-            for (param, expr) in self.binds {
+        let rows = (batch.len() - from).min(engine::KEYS_AHEAD);
+        let set = |n: usize, cx: &mut Cx<'_>| {
+            for (param, expr) in binds {
                 if let ExprKind::Slot(slot) = expr.kind {
-                    cx.params[param.0 as usize] = self.left_batch.row(i)[slot as usize].clone();
+                    cx.params[param.0 as usize] = batch.row(from + n)[slot as usize].clone();
                 }
             }
-            self.right.foresee(cx);
+        };
+        if self.right.foresee(rows, &set, cx) {
+            self.look_at += rows;
         }
-        self.right.fetch_foreseen(cx);
-        self.look_at += rows;
     }
 
     /// Moves to the next right row; false at the end of the right side.

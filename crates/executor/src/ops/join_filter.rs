@@ -122,7 +122,9 @@ impl JoinFilter {
     #[inline]
     fn knows(&self, key: &[u8]) -> bool {
         match &self.known {
-            Known::Numbers { .. } => number_of(key).is_some_and(|number| self.has_bit(number)),
+            Known::Numbers { least, bits } => {
+                number_of(key).is_some_and(|number| has_bit(*least, bits, number))
+            }
             Known::Hashed(words) => {
                 let hash = hash_of(key);
                 let wanted = bits(hash);
@@ -134,7 +136,7 @@ impl JoinFilter {
     #[inline]
     fn knows_four(&self, number: i32) -> bool {
         match &self.known {
-            Known::Numbers { .. } => self.has_bit(i64::from(number)),
+            Known::Numbers { least, bits } => has_bit(*least, bits, i64::from(number)),
             Known::Hashed(_) => self.knows(&of_four(number)),
         }
     }
@@ -142,17 +144,16 @@ impl JoinFilter {
     #[inline]
     fn knows_eight(&self, number: i64) -> bool {
         match &self.known {
-            Known::Numbers { .. } => self.has_bit(number),
+            Known::Numbers { least, bits } => has_bit(*least, bits, number),
             Known::Hashed(_) => self.knows(&of_eight(number)),
         }
     }
+}
 
-    #[inline]
-    fn has_bit(&self, number: i64) -> bool {
-        let Known::Numbers { least, bits } = &self.known else { return true };
-        let at = number.wrapping_sub(*least) as u64;
-        bits.get((at / 64) as usize).is_some_and(|word| word >> (at % 64) & 1 != 0)
-    }
+#[inline]
+fn has_bit(least: i64, bits: &[u64], number: i64) -> bool {
+    let at = number.wrapping_sub(least) as u64;
+    bits.get((at / 64) as usize).is_some_and(|word| word >> (at % 64) & 1 != 0)
 }
 
 fn place(hash: u64) -> usize {

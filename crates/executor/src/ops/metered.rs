@@ -69,16 +69,8 @@ impl Operator for Metered<'_> {
         self.input.narrow(filter);
     }
 
-    fn sees_ahead(&mut self, cx: &mut Cx<'_>) -> bool {
-        self.input.sees_ahead(cx)
-    }
-
-    fn foresee(&mut self, cx: &mut Cx<'_>) {
-        self.input.foresee(cx);
-    }
-
-    fn fetch_foreseen(&mut self, cx: &mut Cx<'_>) {
-        self.timed(|input| input.fetch_foreseen(cx));
+    fn foresee(&mut self, times: usize, set: &dyn Fn(usize, &mut Cx<'_>), cx: &mut Cx<'_>) -> bool {
+        self.timed(|input| input.foresee(times, set, cx))
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {

@@ -78,8 +78,6 @@ pub(super) struct TableScan<'p> {
     late: Option<SqlError>,
     /// Of rows that are looked up.
     ahead: Ahead,
-    /// Keys that it is going to be started for.
-    foreseen: Vec<Vec<u8>>,
 }
 
 /// Rows looked at before somebody else may have the processor, where few are given.
@@ -135,7 +133,6 @@ impl<'p> TableScan<'p> {
             spare: None,
             late: None,
             ahead: Ahead::default(),
-            foreseen: Vec::new(),
         }
     }
 
@@ -739,16 +736,8 @@ impl Operator for TableScan<'_> {
         Ok(())
     }
 
-    fn sees_ahead(&mut self, cx: &mut Cx<'_>) -> bool {
-        self.foresees(cx)
-    }
-
-    fn foresee(&mut self, cx: &mut Cx<'_>) {
-        self.foresee_one(cx);
-    }
-
-    fn fetch_foreseen(&mut self, cx: &mut Cx<'_>) {
-        self.fetch_noted(cx);
+    fn foresee(&mut self, times: usize, set: &dyn Fn(usize, &mut Cx<'_>), cx: &mut Cx<'_>) -> bool {
+        self.fetch_for(times, set, cx)
     }
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {

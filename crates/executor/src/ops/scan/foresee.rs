@@ -1,4 +1,4 @@
-//! What a scan will read once the next rows of a join start it anew: the processor fetches it side by side.
+//! The leaves that a scan will come to once the next rows of a join start it anew: the processor fetches them side by side.
 
 use super::TableScan;
 use super::bounds::range_of;
@@ -24,21 +24,22 @@ impl TableScan<'_> {
         tree.fetches_ahead().then_some(tree)
     }
 
-    pub(super) fn foresees(&self, cx: &Cx<'_>) -> bool {
-        self.sought(cx).is_some()
-    }
-
-    /// Notes what it would read with the parameters as they are. What goes wrong shows when it is started.
-    pub(super) fn foresee_one(&mut self, cx: &mut Cx<'_>) {
-        if let Ok(Some((Bound::Included(key), _))) = range_of(self.plan, cx) {
-            self.foreseen.push(key);
+    /// Has what it will read with each of these parameters fetched. What goes wrong shows when it is started.
+    pub(super) fn fetch_for(
+        &self,
+        times: usize,
+        set: &dyn Fn(usize, &mut Cx<'_>),
+        cx: &mut Cx<'_>,
+    ) -> bool {
+        let Some(tree) = self.sought(cx) else { return false };
+        let mut keys = Vec::with_capacity(times);
+        for n in 0..times {
+            set(n, cx);
+            if let Ok(Some((Bound::Included(key), _))) = range_of(self.plan, cx) {
+                keys.push(key);
+            }
         }
-    }
-
-    pub(super) fn fetch_noted(&mut self, cx: &Cx<'_>) {
-        if let Some(tree) = self.sought(cx) {
-            tree.fetch_ahead(self.foreseen.iter().map(Vec::as_slice));
-        }
-        self.foreseen.clear();
+        tree.fetch_ahead(keys.iter().map(Vec::as_slice));
+        true
     }
 }

@@ -84,7 +84,7 @@ impl Ahead {
                 };
             }
             if near {
-                self.left = count.saturating_sub(1);
+                self.left = count - 1;
                 self.fetched = (2 * self.fetched).min(*FETCHED.end());
                 return Ok(());
             }
