@@ -268,7 +268,7 @@ column_view! {
 }
 
 /// Users' types on which the session has any right.
-fn seen_types(context: &Context<'_>) -> Vec<TypeRow> {
+pub(super) fn seen_types(context: &Context<'_>) -> Vec<TypeRow> {
     let mut all = user_types(context);
     if let Some(visibility) = crate::visibility::Visibility::of(context) {
         all.retain(|t| visibility.of_type(t.user, t.schema_id));

@@ -4,6 +4,7 @@
 //! Columns and types: SQL Server 2022's documentation of sys.extended_properties, sys.fn_listextendedproperty and
 //! sys.sensitivity_classifications.
 
+use crate::catalog_views::columns::seen_types;
 use crate::context::Context;
 use crate::declare::{Declared, view};
 use crate::object::{Object, What, ddl_triggers, user_objects};
@@ -29,15 +30,8 @@ fn all(context: &Context<'_>, _: &[Value]) -> Result<Vec<Property>, SqlError> {
         return Ok(Vec::new());
     }
     let mut all = context.database.catalog.properties(context.scope());
-    let Some(visibility) = Visibility::of(context) else { return Ok(all) };
-    let triggers = ddl_triggers(context, ModuleKind::DatabaseTrigger);
-    let objects = user_objects(context).into_iter().chain(triggers);
-    let objects: HashSet<i32> = objects.map(|o| o.id).collect();
-    let types: HashSet<i32> = user_types(context)
-        .into_iter()
-        .filter(|t| visibility.of_type(t.user, t.schema_id))
-        .map(|t| t.user)
-        .collect();
+    let Some(objects) = seen_objects(context) else { return Ok(all) };
+    let types: HashSet<i32> = seen_types(context).into_iter().map(|t| t.user).collect();
     all.retain(|(of, _)| match of.class {
         PropertyClass::Object | PropertyClass::Parameter | PropertyClass::Index => {
             objects.contains(&of.major)
@@ -55,6 +49,13 @@ fn all(context: &Context<'_>, _: &[Value]) -> Result<Vec<Property>, SqlError> {
     Ok(all)
 }
 
+/// The ids of the objects that the session sees; None: all.
+fn seen_objects(context: &Context<'_>) -> Option<HashSet<i32>> {
+    Visibility::of(context)?;
+    let triggers = ddl_triggers(context, ModuleKind::DatabaseTrigger);
+    Some(user_objects(context).into_iter().chain(triggers).map(|o| o.id).collect())
+}
+
 /// A column's object and number, and what is said of it.
 type Classified = ((i32, i32), Classification);
 
@@ -63,8 +64,9 @@ fn classified(context: &Context<'_>, _: &[Value]) -> Result<Vec<Classified>, Sql
         return Ok(Vec::new());
     }
     let mut all = context.database.catalog.classifications(context.scope());
-    if !all.is_empty() && Visibility::of(context).is_some() {
-        let objects: HashSet<i32> = user_objects(context).into_iter().map(|o| o.id).collect();
+    if !all.is_empty()
+        && let Some(objects) = seen_objects(context)
+    {
         all.retain(|(object, _), _| objects.contains(object));
     }
     Ok(all.into_iter().collect())
