@@ -150,6 +150,12 @@ pub fn bracketed_in(schema: &str, name: &str) -> String {
 }
 
 impl ObjectName {
+    /// The name in front of the last part, of what that is a part of: an index's or a column's table.
+    pub fn whole(&self) -> Option<ObjectName> {
+        let (schema, name) = (self.database.clone(), self.schema.clone()?);
+        Some(ObjectName { database: None, schema, name, ..self.clone() })
+    }
+
     /// Every part that is given in brackets, with the dots of those between them that are not.
     pub fn to_text(&self) -> String {
         let mut text = String::new();

@@ -262,13 +262,7 @@ impl Context<'_> {
             DropKind::Type => module("DROP_TYPE", ModuleKind::TableType, "TYPE")
                 .or_else(|| module("DROP_TYPE", ModuleKind::AliasType, "TYPE")),
             DropKind::Index => {
-                // The table stands where the schema of other names does.
-                let table = ObjectName {
-                    database: None,
-                    schema: name.database.clone(),
-                    name: name.schema.clone()?,
-                    ..name.clone()
-                };
+                let table = name.whole()?;
                 let found = self.table_of(&table)?;
                 found.index(bare)?;
                 self.index("DROP_INDEX", bare, &table)
@@ -294,12 +288,7 @@ impl Context<'_> {
             }
             StatisticsStatement::Drop(names) => {
                 let each = names.iter().filter_map(|name| {
-                    let table = ObjectName {
-                        database: None,
-                        schema: name.database.clone(),
-                        name: name.schema.clone()?,
-                        ..name.clone()
-                    };
+                    let table = name.whole()?;
                     about("DROP_STATISTICS", Some(&name.name.value), &table)
                 });
                 each.collect()

@@ -106,13 +106,8 @@ impl Parser<'_> {
         self.expect_kw(if verb == Kw::Add { Kw::To } else { Kw::From })?;
         let columns = self.comma_list(|parser| {
             let name = parser.object_name()?;
-            match (name.server, name.schema) {
-                (None, Some(table)) => {
-                    let (schema, span) = (name.database, name.span);
-                    let table =
-                        ObjectName { server: None, database: None, schema, name: table, span };
-                    Ok((table, name.name))
-                }
+            match name.whole() {
+                Some(table) if table.server.is_none() => Ok((table, name.name)),
                 _ => Err(parser.unexpected()),
             }
         })?;
