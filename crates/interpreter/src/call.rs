@@ -15,6 +15,7 @@ use crate::activation::Role;
 use crate::cache::{Prepared, Setting, Slot, TEXT_BYTES_MAX, hash_text};
 use crate::code::Code;
 use crate::compile::compile;
+use crate::cursor::is_of_cursors;
 use crate::exec::object_name;
 use crate::mistakes::{first_mistake, of_module};
 use crate::plan::CodeState;
@@ -200,9 +201,7 @@ impl Vm<'_> {
                 self.sink.return_status(0);
                 Ok(0)
             }
-            cursor @ ("sp_cursor" | "sp_cursoropen" | "sp_cursorprepare" | "sp_cursorexecute"
-            | "sp_cursorprepexec" | "sp_cursorunprepare" | "sp_cursorfetch"
-            | "sp_cursoroption" | "sp_cursorclose") => self.server_cursor(cursor, params),
+            cursor if is_of_cursors(cursor) => self.server_cursor(cursor, params, false),
             _ => self.remote_procedure(name, params, 0),
         }
     }
@@ -320,7 +319,7 @@ impl Vm<'_> {
         new_handle: Option<i32>,
     ) -> Called {
         let mut frame = self.programs.take_frame();
-        let result = self.run_in(&mut frame, code, &mut learnt, params, first);
+        let result = self.run_in(&mut frame, code, &mut learnt, params, first, false);
         self.programs.texts.give(slot, code, learnt);
         let result = result.map(|_| {
             let status = self.state.error;
@@ -343,9 +342,10 @@ impl Vm<'_> {
         mut learnt: CodeState,
         params: &[RpcParam],
         first: usize,
+        guarded: bool,
     ) -> Called {
         let mut frame = self.programs.take_frame();
-        let result = self.run_in(&mut frame, code, &mut learnt, params, first);
+        let result = self.run_in(&mut frame, code, &mut learnt, params, first, guarded);
         self.programs.texts.give(slot, code, learnt);
         self.programs.give_frame(frame);
         result.map(|_| self.state.error)
@@ -358,11 +358,12 @@ impl Vm<'_> {
         learnt: &mut CodeState,
         params: &[RpcParam],
         first: usize,
+        guarded: bool,
     ) -> Called {
         self.state.activity.plan(code.number());
         frame.extend_from_slice(&code.template);
         match bind(code, params, first, frame, &self.state.options) {
-            Ok(()) => self.invoke(code, learnt, frame, params, first),
+            Ok(()) => self.invoke(code, learnt, frame, params, first, guarded),
             Err(error) => Err(throw(error)),
         }
     }
@@ -388,7 +389,7 @@ impl Vm<'_> {
             let mut frame = self.programs.take_frame();
             frame.extend_from_slice(&code.template);
             let result = match bind(&code, params, first, &mut frame, &self.state.options) {
-                Ok(()) => self.invoke(&code, &mut learnt, &mut frame, params, first),
+                Ok(()) => self.invoke(&code, &mut learnt, &mut frame, params, first, false),
                 Err(error) => Err(throw(error.of_call(code.name.as_deref()))),
             };
             self.keep_learnt(&definition, learnt);
@@ -460,12 +461,13 @@ impl Vm<'_> {
         frame: &mut [Value],
         params: &[RpcParam],
         first: usize,
+        guarded: bool,
     ) -> Called {
         // What a client sends as a text may take back what an earlier request of it began, as a batch may.
         let role = if code.object_id == 0 { Role::Text } else { Role::Procedure };
         self.activation(code, role, |vm| {
             vm.fill_tables(code, params, first).map_err(throw)?;
-            vm.run_activated(code, learnt, frame, false)
+            vm.run_activated(code, learnt, frame, guarded)
         })
     }
 
@@ -743,7 +745,14 @@ pub(crate) fn text_of(params: &[RpcParam], i: usize) -> &str {
 
 pub(crate) fn number_of(params: &[RpcParam], i: usize) -> i32 {
     match params.get(i).map(|param| &param.value) {
-        Some(RpcValue::Scalar(value)) => value.as_i64().unwrap_or(0) as i32,
+        Some(RpcValue::Scalar(value)) => match value.as_i64() {
+            Some(number) => number as i32,
+            // As a text or 0x100 becomes a number.
+            None => {
+                let number = convert::cast(value, params[i].ty, SqlType::Int, 0);
+                number.ok().and_then(|number| number.as_i64()).unwrap_or(0) as i32
+            }
+        },
         _ => 0,
     }
 }

@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use types::Value;
 
-pub(crate) use served::PreparedCursor;
+pub(crate) use served::{PreparedCursor, is_of_cursors};
 
 /// The cursors of one session.
 #[derive(Default)]

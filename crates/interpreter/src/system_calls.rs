@@ -1,6 +1,7 @@
 //! Calls of built-in procedures: those that run programs here, the others as commands.
 
 use crate::code::Code;
+use crate::cursor::is_of_cursors;
 use crate::vm::Vm;
 use commands::Argument;
 use ir::ObjectName;
@@ -45,6 +46,9 @@ impl Vm<'_> {
             }
             "sp_prepare" | "sp_execute" | "sp_prepexec" | "sp_unprepare" => {
                 return self.prepared_call(&lower, args, code, frame, guarded).map(Some);
+            }
+            cursor if is_of_cursors(cursor) => {
+                return self.cursor_call(cursor, args, code, frame, guarded).map(Some);
             }
             "sp_describe_first_result_set" => self.describe_first_result(args)?,
             "sp_describe_undeclared_parameters" => self.describe_parameters(args)?,

@@ -11,6 +11,7 @@
 //! buffer is a range of its rows. Source: the documentation of these procedures; what drivers ask of them beyond that is
 //! mssql-jdbc's.
 
+mod called;
 mod change;
 mod fetch;
 
@@ -34,6 +35,22 @@ const NAME: &str = "sp_cursor";
 const FIRST_HANDLE: i32 = 180_150_003;
 /// Rows of a block, when it is not said how many.
 const BLOCK_ROWS: i64 = 20;
+
+/// Is it one of the procedures, by its name in small letters?
+pub(crate) fn is_of_cursors(name: &str) -> bool {
+    matches!(
+        name,
+        "sp_cursor"
+            | "sp_cursoropen"
+            | "sp_cursorprepare"
+            | "sp_cursorexecute"
+            | "sp_cursorprepexec"
+            | "sp_cursorunprepare"
+            | "sp_cursorfetch"
+            | "sp_cursoroption"
+            | "sp_cursorclose"
+    )
+}
 
 /// Bits of *scrollopt*.
 mod scroll {
@@ -84,6 +101,8 @@ struct Opening<'a> {
     rows: i64,
     /// Values of the parameters, from this one of the call's on.
     values: usize,
+    /// A caller has a TRY block open.
+    guarded: bool,
 }
 
 impl Cursors {
@@ -133,7 +152,12 @@ impl Cursors {
 
 impl Vm<'_> {
     /// One of the procedures, by its name.
-    pub(crate) fn server_cursor(&mut self, name: &str, params: &[RpcParam]) -> Called {
+    pub(crate) fn server_cursor(
+        &mut self,
+        name: &str,
+        params: &[RpcParam],
+        guarded: bool,
+    ) -> Called {
         let number = |i: usize| number_of(params, i);
         let given = |i: usize, usual: i32| params.get(i).map_or(usual, |_| number_of(params, i));
         match name {
@@ -147,6 +171,7 @@ impl Vm<'_> {
                     concurrency: given(3, concurrency::OPTIMISTIC),
                     rows: i64::from(number(4)),
                     values: if has_values { 6 } else { usize::MAX },
+                    guarded,
                 };
                 self.open_served(&opening, params, 0, None)
             }
@@ -166,6 +191,7 @@ impl Vm<'_> {
                     concurrency: given(5, concurrency::OPTIMISTIC),
                     rows: i64::from(number(6)),
                     values: 7,
+                    guarded,
                 };
                 self.open_served(&opening, params, 1, Some(handle))
             }
@@ -181,6 +207,7 @@ impl Vm<'_> {
                     concurrency: given(3, concurrency::OPTIMISTIC),
                     rows: i64::from(number(4)),
                     values: 5,
+                    guarded,
                 };
                 self.open_served(&opening, params, 1, None)
             }
@@ -200,7 +227,7 @@ impl Vm<'_> {
                 self.sink.return_status(0);
                 Ok(0)
             }
-            _ => self.change_rows(params),
+            _ => self.change_rows(params, guarded),
         }
     }
 
@@ -247,8 +274,13 @@ impl Vm<'_> {
                      a single select, without FOR BROWSE, COMPUTE BY, or variable assignments.",
                 )));
             }
-            let status =
-                self.run_directly(opening.text, opening.declarations, params, opening.values)?;
+            let status = self.run_directly(
+                opening.text,
+                opening.declarations,
+                params,
+                opening.values,
+                opening.guarded,
+            )?;
             self.sink.return_status(status);
             if let Some(handle) = prepared {
                 self.give(params, 0, handle);
@@ -272,7 +304,8 @@ impl Vm<'_> {
             _ => " OPTIMISTIC",
         };
         let text = format!("DECLARE [{NAME}] CURSOR GLOBAL {kind}{locks} FOR {}", opening.text);
-        self.run_directly(&text, opening.declarations, params, opening.values)?;
+        let (values, guarded) = (opening.values, opening.guarded);
+        self.run_directly(&text, opening.declarations, params, values, guarded)?;
         // Where it could not be declared, that has been told.
         let Some(id) = self.programs.cursors.take_name() else {
             self.sink.return_status(1);
@@ -340,9 +373,10 @@ impl Vm<'_> {
         declarations: &str,
         params: &[RpcParam],
         first: usize,
+        guarded: bool,
     ) -> Called {
         let (slot, code, learnt) = self.compiled(text, Some(declarations), false).map_err(throw)?;
-        self.run_quietly(slot, &code, learnt, params, first.min(params.len()))
+        self.run_quietly(slot, &code, learnt, params, first.min(params.len()), guarded)
     }
 
     pub(super) fn served_columns(&self, id: u32) -> Vec<ColumnMeta> {

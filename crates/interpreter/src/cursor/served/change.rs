@@ -15,7 +15,7 @@ use types::Value;
 
 impl Vm<'_> {
     /// sp_cursor cursor, optype, rownum, table, values...
-    pub(super) fn change_rows(&mut self, params: &[RpcParam]) -> Called {
+    pub(super) fn change_rows(&mut self, params: &[RpcParam], guarded: bool) -> Called {
         const UPDATE: i32 = 1;
         const DELETE: i32 = 2;
         const INSERT: i32 = 4;
@@ -84,7 +84,7 @@ impl Vm<'_> {
                     cursor.at = *at;
                     self.programs.cursors.name_for_now(id);
                     let given = renamed(values);
-                    let done = self.run_directly(&text, &declared(values), &given, 0);
+                    let done = self.run_directly(&text, &declared(values), &given, 0, guarded);
                     self.programs.cursors.take_name();
                     done?;
                 }
@@ -94,7 +94,7 @@ impl Vm<'_> {
                     return Err(throw(SqlError::new(16929, 16, "The cursor is READ ONLY.")));
                 }
                 let text = insert_text(&table, values)?;
-                self.run_directly(&text, &declared(values), &renamed(values), 0)?;
+                self.run_directly(&text, &declared(values), &renamed(values), 0, guarded)?;
             }
             other => {
                 return Err(throw(SqlError::unsupported(format!(
