@@ -391,7 +391,15 @@ impl Commands<'_> {
             found.filter(|_| schema.is_none()).map(ObjectRef::Procedure)
         };
         let no_text = || SqlError::new(15197, 16, format!("There is no text for object '{name}'."));
-        let Some(ObjectRef::Procedure(found)) = found.or_else(own) else {
+        // One of the system's that is a text; what is no text is no object here.
+        let built_in = || {
+            let wanted = ObjectName { database: None, schema: schema.clone(), name: bare.clone() };
+            self.host.system_procedure(&wanted).map(ObjectRef::Procedure)
+        };
+        let is_built_in = |o: &ObjectRef| matches!(o, ObjectRef::Procedure(p) if p.object_id < 0);
+        let found = found.or_else(own).or_else(|| if is_object { None } else { built_in() });
+        let is_readable = found.as_ref().is_some_and(is_built_in);
+        let Some(ObjectRef::Procedure(found)) = found else {
             if is_object {
                 return Err(no_text());
             }
@@ -404,7 +412,7 @@ impl Commands<'_> {
                 ),
             ));
         };
-        if self.state.identity.is_limited() {
+        if self.state.identity.is_limited() && !is_readable {
             let access = self.state.identity.access();
             let directory = access.database();
             let schema = directory.schema(&found.schema).map_or(security::SCHEMA_DBO, |s| s.id);

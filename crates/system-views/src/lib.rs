@@ -21,6 +21,7 @@ pub mod types_table;
 pub mod visibility;
 
 mod base_tables;
+mod built_in_procedures;
 mod catalog_views;
 mod compatibility;
 mod empty;

@@ -3,6 +3,7 @@
 //! Promise: an object's id is the same for as long as the object lives. Tables and procedures have ids of the catalog;
 //! a constraint's id follows from its table's and its place; a built-in object's is negative and follows from its name.
 
+use crate::built_in_procedures::BuiltIn;
 use crate::context::{Context, built_in, moment};
 use crate::declare::Declared;
 use crate::modules::Module;
@@ -36,6 +37,8 @@ pub enum What {
     /// A system view, or a system function when it has parameters.
     SystemView(&'static dyn Declared),
     SystemProcedure(&'static Module),
+    /// A procedure without a text.
+    BuiltIn(&'static BuiltIn),
     /// A name alone: [`crate::base_tables`].
     SystemTable,
 }
@@ -63,7 +66,10 @@ impl Object {
         match &self.what {
             What::Table(_) => "U",
             What::Procedure(module) => ObjectKind::Module(module.kind).code(),
-            What::SystemProcedure(_) => "P",
+            // Extended procedures, the server's own, are called so.
+            What::SystemProcedure(module) if module.name.starts_with("xp_") => "X",
+            What::BuiltIn(one) if one.parameters.is_none() => "X",
+            What::SystemProcedure(_) | What::BuiltIn(_) => "P",
             What::SystemTable => "S",
             What::PrimaryKey(_) => "PK",
             What::Default(..) => "D",
@@ -80,6 +86,7 @@ impl Object {
         match self.kind() {
             "U" => "USER_TABLE",
             "P" => "SQL_STORED_PROCEDURE",
+            "X" => "EXTENDED_STORED_PROCEDURE",
             "PK" => "PRIMARY_KEY_CONSTRAINT",
             "D" => "DEFAULT_CONSTRAINT",
             "UQ" => "UNIQUE_CONSTRAINT",
@@ -107,7 +114,9 @@ impl Object {
 
     /// Is it built in?
     pub fn is_system(&self) -> bool {
-        matches!(self.what, What::SystemView(_) | What::SystemProcedure(_) | What::SystemTable)
+        let what = &self.what;
+        matches!(what, What::SystemView(_) | What::SystemProcedure(_) | What::BuiltIn(_))
+            || matches!(what, What::SystemTable)
     }
 
     /// The table behind it, if it is one.
@@ -321,7 +330,8 @@ pub fn system_objects() -> Vec<Object> {
     let views = crate::registry::all().iter().filter(|view| !is_own(view.name()));
     let views = views.map(|view| system_view(*view));
     let procedures = crate::modules::all().iter().map(system_procedure);
-    views.chain(procedures).collect()
+    let built_in = crate::built_in_procedures::all().iter().map(built_in_procedure);
+    views.chain(procedures).chain(built_in).collect()
 }
 
 /// The object of a built-in view.
@@ -347,16 +357,25 @@ pub fn system_view(view: &'static dyn Declared) -> Object {
 
 /// The object of a built-in procedure.
 pub fn system_procedure(module: &'static Module) -> Object {
+    of_sys(module.id(), module.name, What::SystemProcedure(module))
+}
+
+/// The same of one without a text.
+pub fn built_in_procedure(one: &'static BuiltIn) -> Object {
+    of_sys(system_id(&format!("sys.{}", one.name)), one.name, What::BuiltIn(one))
+}
+
+fn of_sys(id: i32, name: &str, what: What) -> Object {
     Object {
-        id: module.id(),
-        name: module.name.to_string(),
+        id,
+        name: name.to_string(),
         schema_id: SYS,
         schema: "sys".to_string(),
         owner: None,
         parent: 0,
         created: built_in(),
         is_readable: true,
-        what: What::SystemProcedure(module),
+        what,
     }
 }
 
@@ -388,17 +407,7 @@ pub fn by_id(context: &Context<'_>, id: i64) -> Option<Object> {
 
 /// The system base tables.
 pub fn system_tables() -> impl Iterator<Item = Object> {
-    crate::base_tables::TABLES.iter().map(|(id, name)| Object {
-        id: *id,
-        name: (*name).to_owned(),
-        schema_id: SYS,
-        schema: "sys".to_owned(),
-        owner: None,
-        parent: 0,
-        created: crate::context::built_in(),
-        is_readable: true,
-        what: What::SystemTable,
-    })
+    crate::base_tables::TABLES.iter().map(|(id, name)| of_sys(*id, name, What::SystemTable))
 }
 
 /// An object by its name; without a schema: of `dbo`, then a built-in one.
@@ -431,6 +440,8 @@ pub fn by_name(context: &Context<'_>, schema: Option<&str>, name: &str) -> Optio
     if let Some(view) = crate::registry::find_in(context.name(), schema, name) {
         return Some(system_view(view));
     }
-    let module = crate::modules::find(schema, name)?;
-    Some(system_procedure(module))
+    if let Some(module) = crate::modules::find(schema, name) {
+        return Some(system_procedure(module));
+    }
+    crate::built_in_procedures::find(schema, name).map(built_in_procedure)
 }

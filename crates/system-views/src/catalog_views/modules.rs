@@ -29,7 +29,12 @@ fn with_text(objects: Vec<Object>) -> Vec<Object> {
         What::Procedure(module) => module.kind == ModuleKind::TableType,
         _ => false,
     };
-    objects.into_iter().filter(|o| o.text().is_some() && !is_type(o)).collect()
+    let is_module = |o: &Object| match &o.what {
+        // One that has a text, though nobody sees it.
+        What::BuiltIn(one) => one.parameters.is_some(),
+        _ => o.text().is_some(),
+    };
+    objects.into_iter().filter(|o| is_module(o) && !is_type(o)).collect()
 }
 
 /// A module, with what its WITH clause says.
@@ -171,7 +176,15 @@ pub struct Parameter {
 
 /// The parameters of a procedure, none for other objects.
 pub fn parameters_of(context: &Context<'_>, object: &Object) -> Vec<Parameter> {
-    let Some(text) = object.text() else { return Vec::new() };
+    let heading;
+    let text = match &object.what {
+        What::BuiltIn(one) => {
+            heading = one.heading();
+            heading.as_deref()
+        }
+        _ => object.text(),
+    };
+    let Some(text) = text else { return Vec::new() };
     let options = LexOptions { quoted_identifier: object.set_options().1 };
     let Ok(batch) = syntax::parse_batch(text, &options) else { return Vec::new() };
     let mut out = Vec::new();

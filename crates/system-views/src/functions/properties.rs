@@ -98,9 +98,8 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "isprecise" => is(is_bound(object) && !object.text().is_some_and(is_inexact)),
         "issystemverified" => is(is_bound(object)),
         "isexecuted" => is(false),
-        "isreplproc" | "isextendedproc" | "isqueue" | "issynonym" | "issystemprocedure" => {
-            is(false)
-        }
+        "isextendedproc" => is(kind == "X"),
+        "isreplproc" | "isqueue" | "issynonym" | "issystemprocedure" => is(false),
         "isansinullson" | "execisansinullson" | "isquotedidenton" | "execisquotedidenton" => {
             is(match &object.what {
                 What::Procedure(p) if name.contains("quoted") => p.quoted_identifier,
