@@ -330,6 +330,7 @@ pub enum FuncId {
     StatsDate,
     /// (nvarchar name) -> int: FILE_ID, FILE_IDEX
     FileId,
+    FileIdex,
     /// (int id) -> nvarchar(128)
     FileName,
     /// (nvarchar name, nvarchar property) -> int
@@ -513,7 +514,7 @@ impl FuncId {
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition => OF_DATABASE,
             DbId | DbName | SchemaName | SchemaId | TypeId | TypeName => OF_DATABASE,
             ColName | ColLength | IdentCurrent | IdentSeed | IdentIncr => OF_DATABASE,
-            IndexCol | StatsDate | FileId | FileName | FileProperty => OF_DATABASE,
+            IndexCol | StatsDate | FileId | FileIdex | FileName | FileProperty => OF_DATABASE,
             FilegroupProperty | FilegroupId | FilegroupName => OF_DATABASE,
             FulltextCatalogProperty | ObjectProperty | ObjectPropertyEx => OF_DATABASE,
             IndexProperty | IndexKeyProperty | TypeProperty | ColumnProperty => OF_DATABASE,

@@ -99,7 +99,7 @@ pub fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)>
         "ASSEMBLYPROPERTY" => (F::AssemblyProperty, 2, &[NAME, NAME], SqlType::Variant),
         "TYPEPROPERTY" => (F::TypeProperty, 2, &[TEXT, NAME], INT),
         "FILE_ID" => (F::FileId, 1, &[NAME], SqlType::SmallInt),
-        "FILE_IDEX" => (F::FileId, 1, &[NAME], INT),
+        "FILE_IDEX" => (F::FileIdex, 1, &[NAME], INT),
         "FILE_NAME" => (F::FileName, 1, &[INT], NAME),
         "FILEGROUP_ID" => (F::FilegroupId, 1, &[NAME], INT),
         "FILEPROPERTY" => (F::FileProperty, 2, &[NAME, NAME], INT),

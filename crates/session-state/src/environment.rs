@@ -249,6 +249,7 @@ impl Environment for SessionEnvironment<'_> {
             | DbId
             | DbName
             | FileId
+            | FileIdex
             | FileName
             | FileProperty
             | FilegroupId

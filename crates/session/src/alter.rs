@@ -240,6 +240,14 @@ impl InstanceHost {
                 Ok(())
             }
             AlterDatabaseAction::Collate(name) => self.collate_database(open, &name.value),
+            AlterDatabaseAction::RemoveFile(name) => {
+                crate::remove_file::remove(open, &mut def, &name.value)?;
+                self.apply_filegroups(open, &def)?;
+                self.store(def)
+            }
+            AlterDatabaseAction::RemoveFilegroup(name) => {
+                crate::remove_file::check_filegroup(&def, &name.value)
+            }
             _ => Err(SqlError::unsupported("ALTER DATABASE with this clause")),
         }
     }

@@ -39,6 +39,7 @@ mod options;
 mod own_files;
 mod recovering;
 mod registry;
+mod remove_file;
 mod restore;
 mod session;
 mod soft_numa;

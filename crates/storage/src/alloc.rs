@@ -59,6 +59,8 @@ pub struct FileSpace {
     pub pages: u64,
     /// Of them, in extents that nobody has.
     pub free_pages: u64,
+    /// Of them, in extents of trees: neither free nor with a map.
+    pub used_pages: u64,
 }
 
 /// The free extents of one file, as far as memory knows.
@@ -291,7 +293,10 @@ impl Store {
         let Some(file) = self.mapped_file(id)? else { return Ok(None) };
         let space = file.space.lock();
         let pages = |extents: u32| u64::from(extents) * u64::from(EXTENT_PAGES);
-        Ok(Some(FileSpace { pages: pages(space.extents), free_pages: pages(space.free) }))
+        let maps = space.extents.div_ceil(MAP_EXTENTS);
+        let used = space.extents.saturating_sub(space.free + maps);
+        let (free_pages, used_pages) = (pages(space.free), pages(used));
+        Ok(Some(FileSpace { pages: pages(space.extents), free_pages, used_pages }))
     }
 
     /// Frees all extents of a tree. The caller sees to it that nobody uses the tree any more. Repeating it is harmless.

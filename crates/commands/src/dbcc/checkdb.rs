@@ -165,7 +165,7 @@ impl Commands<'_> {
         let file = match args.first() {
             Some(name) if name.as_str().is_some() => {
                 let id =
-                    self.host.metadata(FuncId::FileId, std::slice::from_ref(name), self.state)?;
+                    self.host.metadata(FuncId::FileIdex, std::slice::from_ref(name), self.state)?;
                 id.as_i64()
             }
             other => other.and_then(Value::as_i64),

@@ -40,7 +40,13 @@ pub fn db_name(context: &Context<'_>, args: Args<'_>) -> Value {
     }
 }
 
-/// FILE_ID and FILE_IDEX(name).
+/// FILE_ID(name): a smallint, which the number of a container is not.
+pub fn small_file_id(context: &Context<'_>, args: Args<'_>) -> Value {
+    let id = file_id(context, args).as_i64().and_then(|id| i16::try_from(id).ok());
+    id.map_or(Value::Null, Value::SmallInt)
+}
+
+/// FILE_IDEX(name).
 pub fn file_id(context: &Context<'_>, args: Args<'_>) -> Value {
     let files = files_of(&context.database_entry());
     let found = args.text(0).and_then(|name| files.into_iter().find(|f| same_name(&f.name, name)));
