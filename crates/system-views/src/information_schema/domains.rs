@@ -1,6 +1,6 @@
 //! Alias types and sequences in INFORMATION_SCHEMA.
 //!
-//! Columns and types: SQL Server's documentation of DOMAINS and SEQUENCES.
+//! Columns and types: SQL Server's documentation of DOMAINS, DOMAIN_CONSTRAINTS and SEQUENCES.
 
 use super::{Standard, catalog_name, standard};
 use crate::catalog_views::sequences::{Sequence, sequences};
@@ -11,7 +11,7 @@ use executor::SqlError;
 use types::{SqlType, Value};
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&SEQUENCES, &DOMAINS];
+pub static VIEWS: &[&dyn Declared] = &[&SEQUENCES, &DOMAINS, &DOMAIN_CONSTRAINTS];
 
 /// A sequence with the name of its database.
 pub struct Named {
@@ -57,6 +57,8 @@ pub struct Domain {
     ty: SqlType,
     standard: Standard,
     default: Option<String>,
+    /// Schema and name of the rule that is bound to it.
+    rule: Option<(String, String)>,
 }
 
 fn domains(context: &Context<'_>, _: &[Value]) -> Result<Vec<Domain>, SqlError> {
@@ -67,6 +69,7 @@ fn domains(context: &Context<'_>, _: &[Value]) -> Result<Vec<Domain>, SqlError> 
         let ty = semantics::type_names::alias_of(&module)?.ty;
         let bound = |id| context.database.catalog.bindable_by_id(context.scope(), id);
         let default = module.bindings.default.and_then(bound);
+        let rule = module.bindings.rule.and_then(bound);
         Some(Domain {
             catalog: catalog.clone(),
             schema: module.schema.to_string(),
@@ -74,9 +77,29 @@ fn domains(context: &Context<'_>, _: &[Value]) -> Result<Vec<Domain>, SqlError> 
             ty,
             standard: standard(ty),
             default: default.map(|module| module.text.to_string()),
+            rule: rule.map(|rule| (rule.schema.to_string(), rule.name.to_string())),
         })
     };
     Ok(all.filter_map(one).collect())
+}
+
+/// Alias types with a rule.
+fn constrained(context: &Context<'_>, args: &[Value]) -> Result<Vec<Domain>, SqlError> {
+    let mut all = domains(context, args)?;
+    all.retain(|domain| domain.rule.is_some());
+    Ok(all)
+}
+
+view! {
+    DOMAIN_CONSTRAINTS = "INFORMATION_SCHEMA.DOMAIN_CONSTRAINTS" of Domain as d, rows constrained;
+    CONSTRAINT_CATALOG nvarchar(128) null = &d.catalog;
+    CONSTRAINT_SCHEMA nvarchar(128) null = d.rule.as_ref().map(|rule| &rule.0[..]);
+    CONSTRAINT_NAME sysname = d.rule.as_ref().map_or("", |rule| &rule.1[..]);
+    DOMAIN_CATALOG nvarchar(128) null = &d.catalog;
+    DOMAIN_SCHEMA nvarchar(128) null = &d.schema;
+    DOMAIN_NAME sysname = &d.name;
+    IS_DEFERRABLE varchar(2) = "NO";
+    INITIALLY_DEFERRED varchar(2) = "NO";
 }
 
 view! {
