@@ -42,7 +42,7 @@ impl Binder<'_> {
             }
         };
         self.check_history(&table, 13559)?;
-        let hints = hints::target_hints(target_hints)?;
+        let hints = hints::target_hints(target_hints, Some(Event::Insert))?;
         let maxdop = self.query_hints(&insert.option)?;
         self.maxdop = maxdop;
         let (ordinals, mapped, check, way) = match through {

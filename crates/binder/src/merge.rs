@@ -190,7 +190,7 @@ impl Binder<'_> {
         };
         let scope = source.tables[0].clone();
         let hints = match &merge.target {
-            ast::Target::Table { hints, .. } => semantics::hints::target_hints(hints)?,
+            ast::Target::Table { hints, .. } => semantics::hints::target_hints(hints, None)?,
             ast::Target::Variable(_) => TableHints::default(),
         };
         let mut written: Vec<String> = Vec::new();

@@ -161,10 +161,10 @@ impl Binder<'_> {
                 &[]
             }
         };
-        let target_hints_bound = hints::target_hints(target_hints)?;
+        let event = if set.is_some() { Event::Update } else { Event::Delete };
+        let target_hints_bound = hints::target_hints(target_hints, Some(event))?;
         let locator = self.new_col();
         let mut mapped = None;
-        let event = if set.is_some() { Event::Update } else { Event::Delete };
         let mut instead = if from.is_empty() { self.instead_of(target, event)? } else { None };
         let through = if from.is_empty() { self.target_rows(target, None)? } else { None };
         let (mut rel, tables, old) = if let (Some(_), Some(source)) = (&instead, &through) {

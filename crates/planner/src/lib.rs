@@ -20,6 +20,7 @@ pub mod cost;
 mod derive;
 mod estimate;
 mod fold;
+mod forced;
 mod group;
 mod join;
 mod join_conditions;
@@ -42,6 +43,7 @@ mod unnest;
 mod wishes;
 
 pub use estimate::Known;
+pub use forced::cannot_seek;
 pub use plan::*;
 pub use spread::{probes_left, rolls_up};
 pub use statement::{

@@ -94,19 +94,50 @@ fn check_use_hint(hint: &ast::QueryHint) -> Result<(), BindError> {
     Ok(())
 }
 
-/// The hints of the table that a statement changes: 1065.
-pub fn target_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
+/// The hints of the table that a statement changes: 1065; 1069, 10724 and 10745 but for MERGE, 4102 of INSERT. `event`:
+/// none of MERGE.
+pub fn target_hints(
+    hints: &[ast::TableHint],
+    event: Option<catalog::Event>,
+) -> Result<TableHints, BindError> {
     let out = table_hints(hints)?;
-    match hints.first() {
-        Some(first) if out.nolock => Err(BindError::new(
-            1065,
-            15,
-            first.span.line.max(1),
-            "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or \
-             MERGE statements.",
-        )),
-        _ => Ok(out),
+    let error = |number: i32, hint: &ast::TableHint, text: &str| {
+        Err(BindError::new(number, 15, hint.span.line.max(1), text))
+    };
+    if let Some(first) = hints.first().filter(|_| out.nolock) {
+        let text = "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or \
+                    MERGE statements.";
+        return error(1065, first, text);
     }
+    if event.is_none() {
+        return Ok(out);
+    }
+    for hint in hints {
+        match hint.name.as_str() {
+            "FORCESEEK" => {
+                let text = "The FORCESEEK hint is not allowed for target tables of INSERT, UPDATE, or DELETE statements.";
+                return error(10724, hint, text);
+            }
+            "FORCESCAN" => {
+                let text = "The FORCESCAN hint is not allowed for target tables of INSERT, UPDATE, or DELETE statements.";
+                return error(10745, hint, text);
+            }
+            "INDEX" => {
+                return error(
+                    1069,
+                    hint,
+                    "Index hints are only allowed in a FROM or OPTION clause.",
+                );
+            }
+            "READPAST" if event == Some(catalog::Event::Insert) => {
+                let text = "The READPAST lock hint is only allowed on target tables of UPDATE and DELETE and on tables \
+                            specified in an explicit FROM clause.";
+                return error(4102, hint, text);
+            }
+            _ => {}
+        }
+    }
+    Ok(out)
 }
 
 /// Reads table hints; 321 for a word that is none.
@@ -114,53 +145,150 @@ pub fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
     hints_for(hints, None)
 }
 
-/// The index that a hint names: 308, 307, 315.
+/// `schema.table`; the name alone of a temporary one.
+fn shown(table: &catalog::TableDef) -> String {
+    match table.is_private() {
+        true => table.name.to_string(),
+        false => format!("{}.{}", table.schema, table.name),
+    }
+}
+
+/// The index that a hint names: 308, 307, 309, 315, 316.
 fn index_id(hint: &ast::TableHint, table: &catalog::TableDef) -> Result<Option<u16>, BindError> {
     let Some(first) = hint.args.first() else { return Ok(None) };
     let line = hint.span.line;
-    let named = match first.parse::<i32>() {
-        Ok(n) if n <= 1 => Some(n),
-        Ok(n) => table.indexes.iter().find(|i| i.index_id == n).map(|i| i.index_id),
-        Err(_) => {
+    let error = |number: i32, text: String| Err(BindError::new(number, 16, line, text));
+    let number = first.parse::<i32>().ok();
+    let named = match number {
+        Some(1) if table.is_heap() && table.clustered_index().is_none() => None,
+        Some(n) if n <= 1 => Some(n),
+        Some(n) => table.indexes.iter().find(|i| i.index_id == n).map(|i| i.index_id),
+        None => {
             let key = table.is_clustered_key(first).then_some(1);
             key.or(table.index(first).map(|i| i.index_id))
         }
     };
     let of_id = |id: i32| table.indexes.iter().find(|index| index.index_id == id);
+    let table = shown(table);
     // A spatial index has no entries, and a hint of one no effect.
     let is_off = |index: &catalog::IndexDef| match index.is_off() {
         Some(off) => off,
         None => index.disabled,
     };
+    const OFF: &str =
+        "(specified in the FROM clause) is disabled or resides in a filegroup which is not online.";
     if let Some(index) = named.and_then(of_id).filter(|index| is_off(index)) {
+        return match number {
+            Some(id) => error(316, format!("The index ID {id} on table \"{table}\" {OFF}")),
+            None => error(315, format!("Index \"{}\" on table \"{table}\" {OFF}", index.name)),
+        };
+    }
+    if let Some(index) = named.and_then(of_id).filter(|index| index.xml.is_some()) {
+        let name = &index.name;
         let text = format!(
-            "Index \"{}\" on table \"{}\" (specified in the FROM clause) is disabled or resides in a filegroup which is \
-             not online.",
-            index.name, table.name
+            "Cannot use index \"{name}\" on table \"{table}\" in a hint. XML indexes are not allowed in hints."
         );
-        return Err(BindError::new(315, 16, line, text));
+        return error(309, text);
     }
     match named {
         Some(id) => Ok(u16::try_from(id).ok()),
-        None if first.parse::<i32>().is_ok() => Err(BindError::new(
+        None if number.is_some() => error(
             307,
-            16,
-            line,
             format!(
-                "Index ID {first} on table '{}' (specified in the FROM clause) does not exist.",
-                table.name
+                "Index ID {first} on table '{table}' (specified in the FROM clause) does not exist."
             ),
-        )),
-        None => Err(BindError::new(
+        ),
+        None => error(
             308,
-            16,
-            line,
             format!(
-                "Index '{first}' on table '{}' (specified in the FROM clause) does not exist.",
-                table.name
+                "Index '{first}' on table '{table}' (specified in the FROM clause) does not exist."
             ),
-        )),
+        ),
     }
+}
+
+/// FORCESEEK (index (columns)): the index, whose first columns they are. 10749, 365, 362.
+fn sought(hint: &ast::TableHint, table: &catalog::TableDef) -> Result<Option<u16>, BindError> {
+    let id = index_id(hint, table)?;
+    let error = |number: i32, text: String| Err(BindError::new(number, 16, hint.span.line, text));
+    if id == Some(0) {
+        let text = "The FORCESEEK hint cannot be used with index 0. Correct the index provided to the FORCESEEK hint and \
+                    resubmit the query.";
+        return error(10749, text.to_owned());
+    }
+    let index = table.indexes.iter().find(|index| Some(index.index_id) == id.map(i32::from));
+    let (key, name) = match (index, &table.primary_key) {
+        (Some(index), _) => (&index.columns, &index.name),
+        (None, Some(key)) => (&key.columns, &key.name),
+        (None, None) => return Ok(id),
+    };
+    let why = "The query processor could not produce a query plan because the";
+    if hint.columns.len() > key.len() {
+        let text = format!(
+            "{why} FORCESEEK hint on table or view '{}' specified more seek columns than the number of key columns in index \
+             '{name}'.",
+            table.name
+        );
+        return error(365, text);
+    }
+    for (column, (ordinal, _)) in hint.columns.iter().zip(key) {
+        if !catalog::same_name(column, &table.columns[*ordinal].name) {
+            let text = format!(
+                "{why} name '{column}' in the FORCESEEK hint on table or view '{}' did not match the key column names of the \
+                 index '{name}'.",
+                table.name
+            );
+            return error(362, text);
+        }
+    }
+    Ok(id)
+}
+
+/// Hints that say different things of one table: 1047, 650, 10746, 10747, 10750.
+fn check_conflicts(hints: &[ast::TableHint], out: &TableHints) -> Result<(), BindError> {
+    let line = hints.last().map_or(0, |hint| hint.span.line);
+    let error = |number: i32, severity: u8, text: &str| {
+        Err(BindError::new(number, severity, line, text.to_owned()))
+    };
+    let says = |name: &str| hints.iter().any(|hint| hint.name == name);
+    let levels = [
+        out.nolock,
+        out.readcommitted,
+        out.readcommittedlock,
+        out.repeatableread,
+        out.holdlock,
+        out.snapshot,
+    ];
+    let (rows, pages) = (says("ROWLOCK"), says("PAGLOCK"));
+    let grains = [rows, pages, out.tablock, out.tablockx];
+    let several = |all: &[bool]| all.iter().filter(|on| **on).count() > 1;
+    let locks = out.updlock || out.xlock || grains.contains(&true);
+    if several(&levels) || several(&grains) || out.updlock && out.xlock || out.nolock && locks {
+        return error(1047, 15, "Conflicting locking hints specified.");
+    }
+    if out.readpast && (out.nolock || out.holdlock) {
+        let text = "You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ isolation levels.";
+        return error(650, 16, text);
+    }
+    let seeks = says("FORCESEEK");
+    if seeks && says("FORCESCAN") {
+        let text = "The FORCESCAN hint is specified simultaneously with the FORCESEEK hint. Remove one of the hints and \
+                    resubmit the query.";
+        return error(10746, 15, text);
+    }
+    let mut by_name = hints.iter().filter(|hint| hint.name == "INDEX");
+    if by_name.clone().next().is_some() && hints.iter().any(|hint| !hint.columns.is_empty()) {
+        let text = "The parameterized FORCESEEK hint cannot be simultaneously used with INDEX hints or a non-parameterized \
+                    FORCESEEK hint on the same object. Use either INDEX hints and a non-parameterized FORCESEEK hint or use \
+                    a parameterized FORCESEEK hint without INDEX hints for each table or view.";
+        return error(10747, 15, text);
+    }
+    if says("FORCESCAN") && by_name.any(|hint| hint.args.len() > 1) {
+        let text = "The FORCESCAN hint cannot be used with more than one INDEX hint. Remove the extra INDEX hints and \
+                    resubmit the query.";
+        return error(10750, 15, text);
+    }
+    Ok(())
 }
 
 /// Reads the hints of a table; 321 for a word that is none, 308 for an index that is none.
@@ -169,9 +297,7 @@ pub fn hints_for(
     table: Option<&catalog::TableDef>,
 ) -> Result<TableHints, BindError> {
     let mut out = TableHints::default();
-    let mut line = 0;
     for hint in hints {
-        line = hint.span.line;
         match hint.name.as_str() {
             "NOLOCK" | "READUNCOMMITTED" => out.nolock = true,
             "TABLOCK" => out.tablock = true,
@@ -186,11 +312,23 @@ pub fn hints_for(
             "READPAST" => out.readpast = true,
             "READCOMMITTEDLOCK" => out.readcommittedlock = true,
             "INDEX" => {
+                // Of a temporary table no index but its key is there.
                 if let Some(table) = table.filter(|t| !t.is_private()) {
                     out.index = index_id(hint, table)?;
                 }
             }
-            "FORCESEEK" => out.forceseek = true,
+            "FORCESEEK" => {
+                out.forceseek = true;
+                let named = table.filter(|t| !t.is_private() && !hint.args.is_empty());
+                if let Some(table) = named {
+                    out.index = sought(hint, table)?;
+                }
+            }
+            "IGNORE_CONSTRAINTS" | "IGNORE_TRIGGERS" if let Some(table) = table => {
+                let (name, table) = (hint.name.to_ascii_lowercase(), shown(table));
+                let text = format!("Hint '{name}' on object '{table}' is invalid.");
+                return Err(BindError::new(8171, 16, hint.span.line, text));
+            }
             name if ACCEPTED_HINTS_WITHOUT_EFFECT.contains(&name) => {}
             name => {
                 return Err(BindError::new(
@@ -206,22 +344,34 @@ pub fn hints_for(
             }
         }
     }
-    let levels =
-        [out.nolock, out.readcommitted || out.readcommittedlock, out.repeatableread, out.holdlock];
-    let locks = out.updlock || out.xlock || out.tablock || out.tablockx || out.readpast;
-    if levels.iter().filter(|on| **on).count() > 1 || (out.nolock && locks) {
-        return Err(BindError::new(
-            1047,
-            15,
-            line,
-            "Conflicting locking hints specified.".to_string(),
-        ));
-    }
+    check_conflicts(hints, &out)?;
     Ok(out)
+}
+
+/// A hint that is given twice says the same both times: 1042; LABEL is given once: 10768.
+fn check_repeated(hints: &[ast::QueryHint]) -> Result<(), BindError> {
+    const NUMBERS: &[&str] =
+        &["FAST", "MAXDOP", "MAXRECURSION", "MAX_GRANT_PERCENT", "MIN_GRANT_PERCENT"];
+    for (i, hint) in hints.iter().enumerate() {
+        let Some(earlier) = hints[..i].iter().find(|earlier| earlier.name == hint.name) else {
+            continue;
+        };
+        let error = |number, text: String| Err(BindError::new(number, 15, hint.span.line, text));
+        let name = &hint.name;
+        if name == "LABEL" {
+            let text = "LABEL hint can only be used one time in the query. Modify the query and re-run it.";
+            return error(10768, text.to_owned());
+        }
+        if NUMBERS.contains(&&**name) && earlier.args != hint.args {
+            return error(1042, format!("Conflicting {name} optimizer hints specified."));
+        }
+    }
+    Ok(())
 }
 
 /// Reads query hints into MAXDOP; unknown ones are refused (102 near the word).
 pub fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
+    check_repeated(hints)?;
     let mut out = 0;
     for hint in hints {
         match (hint.name.as_str(), hint.args.first()) {

@@ -375,6 +375,8 @@ pub struct TableHint {
     pub name: String,
     /// Arguments as written (INDEX), mostly empty.
     pub args: Vec<String>,
+    /// Of FORCESEEK (index (columns)).
+    pub columns: Vec<String>,
     /// Where.
     pub span: Span,
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Table hints that may stand in the old style, `FROM t (NOLOCK)`, or without parentheses after WITH.
+/// Table hints. Most may stand in the old style, `FROM t (NOLOCK)`; those of a changed table without parentheses after WITH.
 const TABLE_HINTS: &[&str] = &[
     "NOLOCK",
     "READUNCOMMITTED",
@@ -158,6 +158,9 @@ impl Parser<'_> {
             if called {
                 self.alias_columns(alias.is_some())?;
             }
+            if self.at_old_style_hint() {
+                return Err(self.hint_alone(self.at + 1));
+            }
             return Ok(TableRef::Variable { name, alias });
         }
         if self.at_change_table() {
@@ -216,7 +219,18 @@ impl Parser<'_> {
         }
         let sample = self.table_sample()?;
         hints.extend(self.old_style_hints()?);
+        let is_word = |parser: &Self| parser.kind_ahead(1) == TokenKind::Word;
+        if alias.is_some() && self.at_sym(Sym::LeftParen) && is_word(self) && !self.is_table_hint(1)
+        {
+            // No list of columns stands behind a table's alias: a hint that is none.
+            self.hint_list()?;
+        }
+        let bare = self.at_kw(Kw::With) && self.kind_ahead(1) != TokenKind::Symbol(Sym::LeftParen);
+        let start = self.at;
         hints.extend(self.table_hints()?);
+        if bare && self.at > start {
+            return Err(self.hint_alone(start + 1));
+        }
         let table = TableRef::Named { name, alias, hints, time };
         Ok(match sample {
             Some(sample) => TableRef::Sampled { table: Box::new(table), sample },
@@ -325,9 +339,26 @@ impl Parser<'_> {
             false => Vec::new(),
         };
         if self.at_old_style_hint() {
+            let start = self.at;
             hints.extend(self.hint_list()?);
+            let is_index = |at: &usize| self.tokens[*at].kind == TokenKind::Key(Kw::Index);
+            if let Some(index) = (start..self.at).find(is_index) {
+                return Err(self.hint_alone(index));
+            }
         }
         Ok(hints)
+    }
+
+    /// 1018: a hint without WITH or its parentheses, where SQL Server asks for them.
+    #[cold]
+    fn hint_alone(&self, at: usize) -> Box<SyntaxError> {
+        let token = self.tokens[at];
+        let text = self.token_text(token);
+        let message = format!(
+            "Incorrect syntax near '{text}'. If this is intended as a part of a table hint, A WITH keyword and parenthesis \
+             are now required. See SQL Server Books Online for proper syntax."
+        );
+        SyntaxError::new(1018, token.span.line, text, message)
     }
 
     /// `WITH (hint [,] hint)` or `WITH hint`, or nothing: WITH may also begin the next statement.
@@ -396,7 +427,7 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let name = self.any_word()?;
-        let mut args = Vec::new();
+        let (mut args, mut columns) = (Vec::new(), Vec::new());
         let takes_args = matches!(name.as_str(), "INDEX" | "FORCESEEK");
         if self.eat_sym(Sym::Eq) {
             let parens = self.eat_sym(Sym::LeftParen);
@@ -406,23 +437,24 @@ impl Parser<'_> {
             }
         } else if takes_args && self.at_sym(Sym::LeftParen) {
             self.at += 1;
-            args = self.comma_list(Self::hint_arg)?;
+            if name == "FORCESEEK" {
+                args.push(self.hint_arg()?);
+                self.expect_sym(Sym::LeftParen)?;
+                columns = self.comma_list(|parser| Ok(parser.ident()?.value))?;
+                self.expect_sym(Sym::RightParen)?;
+            } else {
+                args = self.comma_list(Self::hint_arg)?;
+            }
             self.expect_sym(Sym::RightParen)?;
         }
-        Ok(TableHint { name, args, span: self.span_from(start) })
+        Ok(TableHint { name, args, columns, span: self.span_from(start) })
     }
 
     fn hint_arg(&mut self) -> ParseResult<String> {
-        let arg = if self.kind() == TokenKind::Integer {
+        if self.kind() == TokenKind::Integer {
             let token = self.advance();
-            self.token_text(token).to_string()
-        } else {
-            self.ident()?.value
-        };
-        // FORCESEEK (index (columns)).
-        if self.at_sym(Sym::LeftParen) {
-            self.skip_parens()?;
+            return Ok(self.token_text(token).to_string());
         }
-        Ok(arg)
+        Ok(self.ident()?.value)
     }
 }
