@@ -504,17 +504,32 @@ impl<'a> Binder<'a> {
                 }
             }
         }
-        if c.qualifier.is_empty() {
-            return Err(BindError::invalid_column(&c.name.value, line));
-        }
         let mut full: Vec<&str> = c.qualifier.iter().map(|q| q.value.as_str()).collect();
         full.push(&c.name.value);
-        Err(BindError::new(
-            4104,
-            16,
-            line,
-            format!("The multi-part identifier \"{}\" could not be bound.", full.join(".")),
-        ))
+        let full = full.join(".");
+        let state = if c.qualifier.is_empty() { 1 } else { 2 };
+        match self.scopes.last().map(|scope| scope.place) {
+            Some(Place::Clause(ast::MergeWhen::NotMatched)) => {
+                let text = format!(
+                    "The identifier '{full}' cannot be bound. Only source columns and columns in the clause scope are \
+                     allowed in the 'WHEN NOT MATCHED' clause of a MERGE statement."
+                );
+                return Err(BindError::new(5333, 16, line, text).with_state(state));
+            }
+            Some(Place::Clause(ast::MergeWhen::NotMatchedBySource)) => {
+                let text = format!(
+                    "The identifier '{full}' cannot be bound. Only target columns and columns in the clause scope are \
+                     allowed in the 'WHEN NOT MATCHED BY SOURCE' clause of a MERGE statement."
+                );
+                return Err(BindError::new(5334, 16, line, text).with_state(state));
+            }
+            _ if c.qualifier.is_empty() => {
+                return Err(BindError::invalid_column(&c.name.value, line));
+            }
+            _ => {}
+        }
+        let text = format!("The multi-part identifier \"{full}\" could not be bound.");
+        Err(BindError::new(4104, 16, line, text))
     }
 }
 

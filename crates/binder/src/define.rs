@@ -224,6 +224,23 @@ impl Binder<'_> {
         })
     }
 
+    /// 1711: a new computed column that may be NULL is no primary key.
+    fn check_computed_key(&self, table: &str, parts: &Parts) -> Result<()> {
+        let names = parts.primary_key.iter().flat_map(|key| &key.columns).map(|(name, _)| name);
+        for name in names {
+            let found = parts.columns.iter().find(|c| catalog::same_name(&c.name, name));
+            if let Some(c) = found.filter(|c| c.computed.is_some() && c.nullable == Some(true)) {
+                let text = format!(
+                    "Cannot define PRIMARY KEY constraint on column '{}' in table '{table}'. The computed column has to be \
+                     persisted and not nullable.",
+                    c.name
+                );
+                return Err(self.error(1711, text).not_made());
+            }
+        }
+        Ok(())
+    }
+
     /// Key columns and defaults given apart from their columns, expressions over all of them: 1911, 8111. `known`: the
     /// table that the parts are added to.
     fn settle(&mut self, table: &str, known: Option<&TableDef>, parts: &mut Parts) -> Result<()> {
@@ -254,6 +271,7 @@ impl Binder<'_> {
         {
             key.clustered = !another;
         }
+        self.check_computed_key(table, parts)?;
         if known.is_some() {
             return Ok(());
         }

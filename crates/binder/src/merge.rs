@@ -86,7 +86,10 @@ impl Binder<'_> {
                 ast::MergeWhen::NotMatchedBySource => &target,
             };
             let condition = match &clause.condition {
-                Some(e) => Some(self.within(tables, |b| b.in_merge(|b| b.condition(e)))?),
+                Some(e) => {
+                    let place = Place::Clause(clause.when);
+                    Some(self.within_place(tables, place, |b| b.in_merge(|b| b.condition(e)))?)
+                }
                 None => None,
             };
             let action = match &clause.action {
@@ -253,7 +256,16 @@ impl Binder<'_> {
         tables: &[ScopeTable],
         f: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        self.scopes.push(Scope::of(tables.to_vec()));
+        self.within_place(tables, Place::Other, f)
+    }
+
+    fn within_place<T>(
+        &mut self,
+        tables: &[ScopeTable],
+        place: Place,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.scopes.push(Scope { tables: tables.to_vec(), place });
         let result = f(self);
         self.scopes.pop();
         result

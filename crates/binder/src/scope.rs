@@ -71,6 +71,8 @@ pub(crate) enum Place {
     Set,
     /// In the OUTPUT of a change.
     Output,
+    /// In the condition of a clause of MERGE.
+    Clause(syntax::ast::MergeWhen),
 }
 
 impl Scope {

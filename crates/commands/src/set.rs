@@ -159,10 +159,18 @@ impl Commands<'_> {
             }
             "LANGUAGE" => self.set_language(given.as_str().unwrap_or(""), line)?,
             "DEADLOCK_PRIORITY" => {
-                options.deadlock_priority = match given.as_str() {
-                    Some(word) if word.eq_ignore_ascii_case("LOW") => -5,
-                    Some(word) if word.eq_ignore_ascii_case("HIGH") => 5,
-                    _ => number.unwrap_or(0).clamp(-10, 10) as i8,
+                let word = given.as_str().map(str::to_ascii_uppercase);
+                options.deadlock_priority = match (word.as_deref(), number) {
+                    (Some("LOW"), _) => -5,
+                    (Some("NORMAL"), _) => 0,
+                    (Some("HIGH"), _) => 5,
+                    (None, None) if given.is_null() => 0,
+                    (None, Some(number @ -10..=10)) => number as i8,
+                    _ => {
+                        let text = "SET DEADLOCK_PRIORITY option is invalid. Valid options are {HIGH | NORMAL | LOW | \
+                                    [-10 ... 10] of type integer}.";
+                        return Err(SqlError::new(2755, 16, text));
+                    }
                 };
             }
             "CONTEXT_INFO" => {
