@@ -200,6 +200,7 @@ permissions! {
     ViewAnyErrorLog = 68, "VIEW ANY ERROR LOG", "VAEL",
     AlterAnyServerAudit = 69, "ALTER ANY SERVER AUDIT", "ALAA",
     CreateSequence = 200, "CREATE SEQUENCE", "CRSO",
+    ViewAnySensitivityClassification = 201, "VIEW ANY SENSITIVITY CLASSIFICATION", "VASC",
 }
 
 use Permission::*;
@@ -254,6 +255,7 @@ impl Permission {
             Class::Database => {
                 (ON_OBJECT.contains(&self) && self != ViewChangeTracking)
                     || (Connect.number()..ConnectSql.number()).contains(&self.number())
+                    || self == ViewAnySensitivityClassification
             }
         }
     }

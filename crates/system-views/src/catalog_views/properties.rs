@@ -15,6 +15,7 @@ use catalog::{
     PropertyTarget, same_name,
 };
 use executor::SqlError;
+use security::Permission::{AlterAnySensitivityClassification, ViewAnySensitivityClassification};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use types::Value;
@@ -61,6 +62,14 @@ type Classified = ((i32, i32), Classification);
 
 fn classified(context: &Context<'_>, _: &[Value]) -> Result<Vec<Classified>, SqlError> {
     if context.stand_in.is_some() {
+        return Ok(Vec::new());
+    }
+    // Who may classify columns sees what they are classified as.
+    let (view, alter) = (ViewAnySensitivityClassification, AlterAnySensitivityClassification);
+    let access = context.session.identity.access();
+    if context.session.identity.is_limited()
+        && ![view, alter].iter().any(|p| access.allows(*p, security::Target::Database))
+    {
         return Ok(Vec::new());
     }
     let mut all = context.database.catalog.classifications(context.scope());
