@@ -294,7 +294,8 @@ impl Binder<'_> {
                     15,
                     line,
                     format!("Must declare the scalar variable \"{name}\"."),
-                ));
+                )
+                .with_state(2));
             }
         };
         Ok(Expr::new(ExprKind::Sys(var), ty, matches!(var, SysVar::Identity)))

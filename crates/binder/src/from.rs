@@ -50,7 +50,17 @@ impl Binder<'_> {
                     }
             });
             if let Some(l) = clash {
-                return Err(if l.schema.is_some() && r.schema.is_some() {
+                return Err(if l.schema.is_some() != r.schema.is_some() {
+                    // The name of a table is another's alias.
+                    self.error(
+                        1012,
+                        format!(
+                            "The correlation name '{}' has the same exposed name as table '{}'.",
+                            if l.schema.is_some() { &r.name } else { &l.name },
+                            if l.schema.is_some() { &l.shown } else { &r.shown }
+                        ),
+                    )
+                } else if l.schema.is_some() && r.schema.is_some() {
                     self.error(
                         1013,
                         format!(

@@ -58,6 +58,14 @@ impl Binder<'_> {
             );
         }
         if placing.merge {
+            // In an action, not in the condition before it.
+            let in_condition =
+                self.scopes.last().is_some_and(|scope| matches!(scope.place, Place::Clause(_)));
+            if !in_condition {
+                let text = "can only be used with MERGE if it is defined within a default constraint on the target table \
+                            for insert actions.";
+                return refused(11742, 16, text);
+            }
             return refused(
                 11722,
                 15,
@@ -98,7 +106,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The next number of a sequence: 208, 11726; 11719 to 11741 where it cannot stand.
+    /// The next number of a sequence: 208, 11726; 11719 to 11742 where it cannot stand.
     pub fn next_value(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
         let [ast::Expr { kind: ast::ExprKind::Column(c), .. }] = f.args.as_slice() else {
             return Err(BindError::new(102, 15, line, "Incorrect syntax near 'NEXT VALUE FOR'."));
@@ -113,7 +121,8 @@ impl Binder<'_> {
         let ty = found.as_ref().and_then(|f| f.sequence.as_ref()?.sql_type());
         let (Some(found), Some(ty)) = (found, ty) else {
             if self.names.has_object(&name) {
-                let text = format!("Object '{name}' is not a sequence object.");
+                let schema = name.schema.as_deref().unwrap_or("dbo");
+                let text = format!("Object '{schema}.{}' is not a sequence object.", name.name);
                 return Err(BindError::new(11726, 16, line, text));
             }
             return Err(BindError::invalid_object(&name, line));

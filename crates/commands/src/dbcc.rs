@@ -45,7 +45,9 @@ impl Commands<'_> {
         let needed = match name {
             "SQLPERF" => Some(sqlperf_permission(args)),
             "LOGINFO" => Some(Permission::ViewServerState),
-            "TRACEON" | "TRACEOFF" => Some(Permission::ControlServer),
+            "TRACEON" | "TRACEOFF" | "FLUSHAUTHCACHE" | "PINTABLE" | "UNPINTABLE" => {
+                Some(Permission::ControlServer)
+            }
             "DROPCLEANBUFFERS" | "FREEPROCCACHE" | "FREESYSTEMCACHE" | "FREESESSIONCACHE" => {
                 Some(Permission::AlterServerState)
             }
@@ -82,7 +84,8 @@ impl Commands<'_> {
             }
             "CLEANTABLE" => self.clean_table(args)?,
             "DBREINDEX" => self.rebuild_indexes(args)?,
-            "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
+            // No page is held for a table, and no list of rights for a login.
+            "UPDATEUSAGE" | "FREESESSIONCACHE" | "FLUSHAUTHCACHE" | "PINTABLE" | "UNPINTABLE" => {}
             known if NOT_BUILT.contains(&known) => {
                 return Err(SqlError::unsupported(format!("DBCC {name}")).into());
             }

@@ -122,6 +122,15 @@ pub(crate) fn clash(param: &ir::ProcParam, given: &str) -> SqlError {
 pub(crate) fn no_parameter(code: &Code, name: Option<&str>) -> SqlError {
     let procedure = code.name.as_deref().unwrap_or("");
     let error = match name {
+        None if code.params.is_empty() => {
+            let text =
+                format!("Procedure {procedure} has no parameters and arguments were supplied.");
+            return SqlError::new(8146, 16, text).with_state(if procedure.is_empty() {
+                1
+            } else {
+                2
+            });
+        }
         None => SqlError::new(
             8144,
             16,

@@ -258,7 +258,7 @@ impl Commands<'_> {
 }
 
 /// 166: a name of three parts where two are allowed.
-fn no_database_part(name: &ObjectName, what: &str) -> Result<(), SqlError> {
+pub(super) fn no_database_part(name: &ObjectName, what: &str) -> Result<(), SqlError> {
     if name.database.is_none() {
         return Ok(());
     }

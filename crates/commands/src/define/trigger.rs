@@ -27,6 +27,7 @@ impl Commands<'_> {
             );
             SqlError::new(8197, 16, text).with_state(4)
         };
+        super::modules::no_database_part(&ObjectName::from(&create.name), "CREATE TRIGGER")?;
         let parent = ObjectName::from(&create.table);
         self.local(&parent)?;
         if is_temporary(&parent.name) {
@@ -181,7 +182,16 @@ impl Commands<'_> {
         for name in &enable.triggers {
             let one = all.iter().find(|t| catalog::same_name(&t.name, &name.name.value));
             let Some(one) = one else {
-                return Err(crate::refusals::no_object(&name.to_string()));
+                return Err(match enable.of_alter_table {
+                    false => crate::refusals::no_object(&name.to_string()),
+                    true => {
+                        let (trigger, table) = (&name.name.value, &parent.name);
+                        let text = format!(
+                            "ALTER TABLE failed because trigger '{trigger}' on table '{table}' does not exist."
+                        );
+                        SqlError::new(4920, 16, text)
+                    }
+                });
             };
             chosen.push(one.clone());
         }

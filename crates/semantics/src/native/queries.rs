@@ -251,7 +251,7 @@ impl Walk<'_> {
     pub(super) fn expr(&mut self, expr: &ast::Expr) -> Result<()> {
         match &expr.kind {
             K::Literal(_) | K::Column(_) | K::Variable(_) => Ok(()),
-            K::SystemVariable(name) if name == "@@ROWCOUNT" => Ok(()),
+            K::SystemVariable(name) if name.eq_ignore_ascii_case("@@ROWCOUNT") => Ok(()),
             K::SystemVariable(name) => Err(unsupported("function", name, self.line)),
             K::Unary { expr, .. } | K::IsNull { expr, .. } | K::Collate { expr, .. } => {
                 self.expr(expr)

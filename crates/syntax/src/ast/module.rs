@@ -166,4 +166,6 @@ pub struct EnableTrigger {
     pub triggers: Vec<ObjectName>,
     /// The table or view.
     pub table: ObjectName,
+    /// It is a clause of ALTER TABLE.
+    pub of_alter_table: bool,
 }

@@ -712,6 +712,7 @@ impl Parser<'_> {
                     enable,
                     triggers,
                     table: name,
+                    of_alter_table: true,
                 })));
             }
             _ if (self.at_word("ENABLE") || self.at_word("DISABLE"))

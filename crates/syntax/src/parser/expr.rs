@@ -352,7 +352,7 @@ impl Parser<'_> {
             TokenKind::Variable => ExprKind::Variable(self.variable()?),
             TokenKind::SystemVariable => {
                 let token = self.advance();
-                ExprKind::SystemVariable(self.token_text(token).to_ascii_uppercase())
+                ExprKind::SystemVariable(self.token_text(token).to_owned())
             }
             TokenKind::Key(kw) => self.keyword_primary(kw, conditions)?,
             TokenKind::Word

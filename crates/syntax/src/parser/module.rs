@@ -164,7 +164,12 @@ impl Parser<'_> {
         if self.at_kw(Kw::Database) || self.at_kw(Kw::All) {
             return self.create_ddl_trigger(mode, &name);
         }
-        let table = self.object_name()?;
+        let (at, table) = (self.at, self.object_name()?);
+        if table.name.value.starts_with('#') {
+            let token = self.tokens[at];
+            let text = "Cannot create trigger on a temporary object.";
+            return Err(SyntaxError::new(167, token.span.line, self.token_text(token), text));
+        }
         let mut options = Vec::new();
         self.module_options(&mut options)?;
         let instead_of = self.eat_word("INSTEAD");
@@ -174,6 +179,10 @@ impl Parser<'_> {
             self.expect_word("AFTER")?;
         }
         let mut events = TriggerEvents::default();
+        if self.kind() == TokenKind::Word {
+            let text = format!("'{}' is an invalid event type.", self.token_text(self.token()));
+            return Err(self.mistake(1084, text));
+        }
         self.comma_list(|parser| {
             let event = match parser.kind() {
                 TokenKind::Key(Kw::Insert) => &mut events.insert,
@@ -235,7 +244,12 @@ impl Parser<'_> {
             return Ok(StatementKind::EnableDdlTrigger(Box::new(enable)));
         }
         let table = self.object_name()?;
-        Ok(StatementKind::EnableTrigger(Box::new(EnableTrigger { enable, triggers, table })))
+        Ok(StatementKind::EnableTrigger(Box::new(EnableTrigger {
+            enable,
+            triggers,
+            table,
+            of_alter_table: false,
+        })))
     }
 
     /// Names of triggers, or ALL: none.

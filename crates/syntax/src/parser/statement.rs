@@ -117,6 +117,10 @@ impl Parser<'_> {
             Kw::Checkpoint => {
                 self.at += 1;
                 if self.kind() == TokenKind::Integer {
+                    let seconds = self.token_text(self.token()).parse::<i32>();
+                    if !seconds.is_ok_and(|seconds| seconds > 0) {
+                        return Err(self.unexpected());
+                    }
                     self.at += 1;
                 }
                 Ok(StatementKind::Checkpoint)
@@ -503,7 +507,15 @@ impl Parser<'_> {
             return Ok(Some(TransactionName::Variable(self.variable()?)));
         }
         if self.at_name() && !self.at_label() && !self.at_word("THROW") {
-            return Ok(Some(TransactionName::Name(self.take_ident())));
+            let name = self.take_ident();
+            if name.value.chars().count() > 32 {
+                let text = format!(
+                    "The identifier that starts with '{}' is too long. Maximum length is 32.",
+                    name.value
+                );
+                return Err(SyntaxError::new(103, name.span.line, &name.value, text));
+            }
+            return Ok(Some(TransactionName::Name(name)));
         }
         Ok(None)
     }
