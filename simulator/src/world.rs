@@ -36,7 +36,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use stdx::Prng;
 use worker::Worker;
-use workloads::{Bank, Ledger, Level, ListAppend, Queue, Workload};
+use workloads::{Bank, Ledger, Level, ListAppend, Queue, Tables, Workload};
 
 /// Of the worlds that the command runs, every so many is run twice, and must be the same.
 const WORLDS_TWICE_EVERY: u64 = 20;
@@ -53,6 +53,14 @@ pub struct Options {
     pub faults: Faults,
     /// Of the lists and the transfers; `None`: the seed chooses.
     pub level: Option<Level>,
+    /// Where the workloads' tables live; `None`: the seed chooses, a third each.
+    pub tables: Option<Tables>,
+}
+
+impl Options {
+    fn tables(&self) -> Tables {
+        self.tables.unwrap_or(Tables::ALL[(self.seed % 3) as usize])
+    }
 }
 
 /// What happened in a world, and what was wrong.
@@ -141,12 +149,13 @@ fn workloads(options: &Options, rng: &mut Prng) -> Vec<Arc<dyn Workload>> {
     let safe =
         options.level.filter(|level| SAFE.contains(level)).unwrap_or(SAFE[rng.below(3) as usize]);
     let any = options.level.unwrap_or(Level::ALL[rng.below(6) as usize]);
+    let tables = options.tables();
     let made = chosen.into_iter().map(|name| -> Arc<dyn Workload> {
         match name {
-            "bank" => Arc::new(Bank::new(3 + rng.below(6) as i64, safe)),
-            "queue" => Arc::new(Queue::new()),
-            "list-append" => Arc::new(ListAppend::new(2 + rng.below(4) as i64, any)),
-            _ => Arc::new(Ledger::new()),
+            "bank" => Arc::new(Bank::new(3 + rng.below(6) as i64, safe).on(tables)),
+            "queue" => Arc::new(Queue::new().on(tables)),
+            "list-append" => Arc::new(ListAppend::new(2 + rng.below(4) as i64, any).on(tables)),
+            _ => Arc::new(Ledger::new().on(tables)),
         }
     });
     made.collect()
@@ -236,6 +245,7 @@ fn set_up(world: &Arc<World>, rng: &mut Prng) -> Option<()> {
     if locking || wants_locks {
         batches.push(option.to_owned());
     }
+    batches.extend(world.options.tables().options(client::DATABASE));
     batches.extend(world.workloads.iter().flat_map(|workload| workload.set_up()));
     for batch in batches {
         match workloads::Sql::run(&mut client, &batch) {

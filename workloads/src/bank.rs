@@ -4,8 +4,10 @@
 //! does not follow from the transfers; a reader that sees one half of a transfer.
 
 use crate::{
-    Answer, Ended, Fate, Level, Lost, Sql, Workload, ask, commit, integer, refused, roll_back,
+    Answer, Ended, Fate, Level, Lost, Sql, Tables, Workload, ask, commit, integer, refused,
+    roll_back,
 };
+use isolation::tables::{IN_MEMORY, hint};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -18,6 +20,8 @@ pub struct Bank {
     accounts: i64,
     /// Of the transfers; audits read by a level that sees one moment.
     level: Level,
+    /// Mixed: the accounts in memory, the transfers on disk.
+    tables: Tables,
     next: AtomicI64,
     transfers: Mutex<BTreeMap<i64, Fate>>,
     odd: Mutex<Vec<String>>,
@@ -29,10 +33,15 @@ impl Bank {
         Bank {
             accounts,
             level,
+            tables: Tables::Disk,
             next: AtomicI64::new(1),
             transfers: Mutex::default(),
             odd: Mutex::default(),
         }
+    }
+
+    pub fn on(self, tables: Tables) -> Bank {
+        Bank { tables, ..self }
     }
 
     fn settle(&self, transfer: i64, fate: Fate) {
@@ -43,9 +52,20 @@ impl Bank {
         self.odd.lock().unwrap().push(what);
     }
 
+    fn begin(&self, level: Level) -> String {
+        let level = self.tables.session_level(level);
+        format!("SET TRANSACTION ISOLATION LEVEL {level}; BEGIN TRANSACTION")
+    }
+
+    /// What statements say behind the accounts' name.
+    fn hint(&self, level: Level) -> &'static str {
+        if self.tables == Tables::Disk { "" } else { hint(level) }
+    }
+
     fn audit(&self, rng: &mut Prng, sql: &mut dyn Sql) -> Result<Ended, Lost> {
-        let level = if rng.one_in(2) { "SNAPSHOT" } else { "SERIALIZABLE" };
-        let begin = format!("SET TRANSACTION ISOLATION LEVEL {level}; BEGIN TRANSACTION");
+        let level = if rng.one_in(2) { Level::Snapshot } else { Level::Serializable };
+        let hint = self.hint(level);
+        let begin = self.begin(level);
         let answer = sql.run(&begin)?;
         if !answer.is_good() {
             return refused(sql, &answer);
@@ -53,7 +73,7 @@ impl Bank {
         // Row by row, so that others come in between.
         let mut sum = 0;
         for account in 0..self.accounts {
-            let one = format!("SELECT balance FROM bank_accounts WHERE id = {account}");
+            let one = format!("SELECT balance FROM bank_accounts{hint} WHERE id = {account}");
             let answer = sql.run(&one)?;
             if !answer.is_good() {
                 return refused(sql, &answer);
@@ -65,7 +85,11 @@ impl Bank {
         }
         roll_back(sql)?;
         if sum != self.accounts * START {
-            self.note(format!("an audit by {level} saw {sum} of {}", self.accounts * START));
+            self.note(format!(
+                "an audit by {} saw {sum} of {}",
+                level.sql(),
+                self.accounts * START
+            ));
         }
         Ok(Ended::RolledBack)
     }
@@ -74,25 +98,25 @@ impl Bank {
         let from = rng.below(self.accounts as u64) as i64;
         let to = (from + 1 + rng.below(self.accounts as u64 - 1) as i64) % self.accounts;
         let amount = 1 + rng.below(50) as i64;
-        let begin =
-            format!("SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION", self.level.sql());
-        let mut steps = vec![begin];
+        let by_level = self.hint(self.level);
+        let mut steps = vec![self.begin(self.level)];
         let move_money = |account, by: i64| {
             // As an application does it that reads, computes and writes; the level alone, or a hint, keeps others from
             // coming in between.
             let hint = match by.rem_euclid(3) {
-                0 => " WITH (UPDLOCK)",
-                1 => "",
+                // Tables in memory know no locks.
+                0 if self.tables == Tables::Disk => " WITH (UPDLOCK)",
+                0 | 1 => by_level,
                 _ => {
                     return format!(
-                        "UPDATE bank_accounts SET balance = balance + {by} WHERE id = {account}"
+                        "UPDATE bank_accounts{by_level} SET balance = balance + {by} WHERE id = {account}"
                     );
                 }
             };
             format!(
                 "DECLARE @b{account} bigint; \
                  SELECT @b{account} = balance FROM bank_accounts{hint} WHERE id = {account}; \
-                 UPDATE bank_accounts SET balance = @b{account} + {by} WHERE id = {account}"
+                 UPDATE bank_accounts{by_level} SET balance = @b{account} + {by} WHERE id = {account}"
             )
         };
         steps.push(move_money(from, -amount));
@@ -128,15 +152,29 @@ impl Workload for Bank {
 
     fn set_up(&self) -> Vec<String> {
         let rows: Vec<String> = (0..self.accounts).map(|id| format!("({id}, {START})")).collect();
-        vec![
-            "CREATE TABLE bank_accounts (id bigint PRIMARY KEY, balance bigint NOT NULL)"
-                .to_owned(),
-            "CREATE TABLE bank_transfers (id bigint PRIMARY KEY, source bigint NOT NULL, \
-             target bigint NOT NULL, amount bigint NOT NULL)"
-                .to_owned(),
-            "CREATE INDEX by_source ON bank_transfers (source)".to_owned(),
-            format!("INSERT bank_accounts VALUES {}", rows.join(", ")),
-        ]
+        let accounts = match self.tables {
+            Tables::Disk => {
+                "CREATE TABLE bank_accounts (id bigint PRIMARY KEY, balance bigint NOT NULL)"
+                    .to_owned()
+            }
+            Tables::Memory | Tables::Mixed => format!(
+                "CREATE TABLE bank_accounts (id bigint PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 16), \
+                 balance bigint NOT NULL){IN_MEMORY}"
+            ),
+        };
+        let columns = "source bigint NOT NULL, target bigint NOT NULL, amount bigint NOT NULL";
+        let transfers = match self.tables {
+            Tables::Disk | Tables::Mixed => vec![
+                format!("CREATE TABLE bank_transfers (id bigint PRIMARY KEY, {columns})"),
+                "CREATE INDEX by_source ON bank_transfers (source)".to_owned(),
+            ],
+            Tables::Memory => vec![format!(
+                "CREATE TABLE bank_transfers (id bigint PRIMARY KEY NONCLUSTERED, {columns}, \
+                 INDEX by_source NONCLUSTERED (source)){IN_MEMORY}"
+            )],
+        };
+        let rows = format!("INSERT bank_accounts VALUES {}", rows.join(", "));
+        std::iter::once(accounts).chain(transfers).chain([rows]).collect()
     }
 
     fn step(&self, _: usize, rng: &mut Prng, sql: &mut dyn Sql) -> Result<Ended, Lost> {

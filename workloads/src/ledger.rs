@@ -8,7 +8,8 @@
 //! Who reads an entry with full durability makes it durable: a worker that comes with a new connection reads what is
 //! there of its delayed entries first, and what it has seen must stay.
 
-use crate::{Ended, Fate, Lost, Sql, Workload, ask, commit, integer, refused, roll_back};
+use crate::{Ended, Fate, Lost, Sql, Tables, Workload, ask, commit, integer, refused, roll_back};
+use isolation::tables::IN_MEMORY;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -20,6 +21,7 @@ pub struct Ledger {
     workers: Mutex<BTreeMap<usize, Entries>>,
     odd: Mutex<Vec<String>>,
     power_losses: AtomicU64,
+    in_memory: bool,
 }
 
 /// What a worker knows of what it has written.
@@ -42,6 +44,11 @@ struct Entry {
 impl Ledger {
     pub fn new() -> Ledger {
         Ledger::default()
+    }
+
+    /// Its one table is on disk, or it is in memory.
+    pub fn on(self, tables: Tables) -> Ledger {
+        Ledger { in_memory: tables != Tables::Disk, ..self }
     }
 
     fn note(&self, what: String) {
@@ -231,10 +238,16 @@ impl Workload for Ledger {
     }
 
     fn set_up(&self) -> Vec<String> {
+        let columns = "worker bigint NOT NULL, number bigint NOT NULL, side bigint NOT NULL, \
+                       value bigint NOT NULL, filler varchar(3000) NOT NULL";
+        if self.in_memory {
+            return vec![format!(
+                "CREATE TABLE ledger_entries ({columns}, PRIMARY KEY NONCLUSTERED (worker, number, side), \
+                 INDEX by_value NONCLUSTERED (value)){IN_MEMORY}"
+            )];
+        }
         vec![
-            "CREATE TABLE ledger_entries (worker bigint NOT NULL, number bigint NOT NULL, side bigint NOT NULL, \
-             value bigint NOT NULL, filler varchar(3000) NOT NULL, PRIMARY KEY (worker, number, side))"
-                .to_owned(),
+            format!("CREATE TABLE ledger_entries ({columns}, PRIMARY KEY (worker, number, side))"),
             "CREATE INDEX by_value ON ledger_entries (value)".to_owned(),
         ]
     }

@@ -8,9 +8,11 @@
 //! transaction.
 
 use crate::{
-    Answer, Ended, Fate, Level, Lost, Sql, Workload, ask, commit, integer, refused, roll_back,
+    Answer, Ended, Fate, Level, Lost, Sql, Tables, Workload, ask, commit, integer, refused,
+    roll_back,
 };
 use isolation::history::{Op, Transaction, check, forbidden};
+use isolation::tables::{IN_MEMORY, hint};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -21,6 +23,8 @@ use types::Value;
 pub struct ListAppend {
     lists: i64,
     level: Level,
+    /// Mixed: every second list in memory.
+    tables: Tables,
     next: AtomicI64,
     /// Lists that are used at a time; all of them, if there are no more.
     at_a_time: i64,
@@ -47,7 +51,34 @@ impl ListAppend {
     /// The same for long runs, in which a list would become too long for its row: `at_a_time` of the lists are in use,
     /// and they move on with the appends, to the first again after the last.
     pub fn moving(lists: i64, at_a_time: i64, level: Level) -> ListAppend {
-        ListAppend { lists, level, next: AtomicI64::new(1), at_a_time, done: Mutex::default() }
+        ListAppend {
+            lists,
+            level,
+            tables: Tables::Disk,
+            next: AtomicI64::new(1),
+            at_a_time,
+            done: Mutex::default(),
+        }
+    }
+
+    pub fn on(self, tables: Tables) -> ListAppend {
+        ListAppend { tables, ..self }
+    }
+
+    fn is_in_memory(&self, list: i64) -> bool {
+        match self.tables {
+            Tables::Disk => false,
+            Tables::Memory => true,
+            Tables::Mixed => list % 2 == 1,
+        }
+    }
+
+    /// Where a list is, and what a statement says behind that name.
+    fn table(&self, list: i64) -> (&'static str, &'static str) {
+        match self.is_in_memory(list) {
+            true => ("lists_in_memory", hint(self.level)),
+            false => ("lists", ""),
+        }
     }
 
     fn pick(&self, rng: &mut Prng) -> i64 {
@@ -60,16 +91,17 @@ impl ListAppend {
 
     /// The steps of a transaction, up to its end.
     fn transact(&self, rng: &mut Prng, sql: &mut dyn Sql, done: &mut Done) -> Result<Ended, Lost> {
-        let begin =
-            format!("SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION", self.level.sql());
+        let level = self.tables.session_level(self.level);
+        let begin = format!("SET TRANSACTION ISOLATION LEVEL {level}; BEGIN TRANSACTION");
         let answer = sql.run(&begin)?;
         if !answer.is_good() {
             return refused(sql, &answer);
         }
         for _ in 0..1 + rng.below(4) {
             let list = self.pick(rng);
+            let (table, hint) = self.table(list);
             if rng.one_in(2) {
-                let answer = sql.run(&format!("SELECT v FROM lists WHERE k = {list}"))?;
+                let answer = sql.run(&format!("SELECT v FROM {table}{hint} WHERE k = {list}"))?;
                 let Some(elements) = answer.errors.is_empty().then(|| elements(&answer)).flatten()
                 else {
                     return refused(sql, &answer);
@@ -80,7 +112,7 @@ impl ListAppend {
                 let element = self.next.fetch_add(1, Relaxed);
                 done.appended.push((list, element));
                 let answer = sql.run(&format!(
-                    "UPDATE lists SET v = v + ',{element}' OUTPUT deleted.v WHERE k = {list}"
+                    "UPDATE {table}{hint} SET v = v + ',{element}' OUTPUT deleted.v WHERE k = {list}"
                 ))?;
                 let Some(before) = answer.errors.is_empty().then(|| elements(&answer)).flatten()
                 else {
@@ -119,11 +151,22 @@ impl Workload for ListAppend {
     }
 
     fn set_up(&self) -> Vec<String> {
-        let rows: Vec<String> = (0..self.lists).map(|k| format!("({k}, '')")).collect();
-        let table = "CREATE TABLE lists (k bigint PRIMARY KEY, v varchar(7000) NOT NULL)";
-        // A VALUES takes a thousand rows.
-        let inserts = rows.chunks(1000).map(|r| format!("INSERT lists VALUES {}", r.join(", ")));
-        std::iter::once(table.to_owned()).chain(inserts).collect()
+        let mut batches = Vec::new();
+        for (in_memory, kind, end) in [(false, "", ""), (true, " NONCLUSTERED", IN_MEMORY)] {
+            let lists: Vec<i64> =
+                (0..self.lists).filter(|k| self.is_in_memory(*k) == in_memory).collect();
+            let Some(one) = lists.first() else { continue };
+            let (table, _) = self.table(*one);
+            batches.push(format!(
+                "CREATE TABLE {table} (k bigint PRIMARY KEY{kind}, v varchar(7000) NOT NULL){end}"
+            ));
+            // A VALUES takes a thousand rows.
+            batches.extend(lists.chunks(1000).map(|some| {
+                let rows: Vec<String> = some.iter().map(|k| format!("({k}, '')")).collect();
+                format!("INSERT {table} VALUES {}", rows.join(", "))
+            }));
+        }
+        batches
     }
 
     fn step(&self, worker: usize, rng: &mut Prng, sql: &mut dyn Sql) -> Result<Ended, Lost> {
@@ -142,7 +185,14 @@ impl Workload for ListAppend {
     fn check(&self, sql: &mut dyn Sql) -> Result<Vec<String>, Lost> {
         let mut odd = Vec::new();
         let mut lists = BTreeMap::new();
-        let answer = match ask(sql, "SELECT v, k FROM lists ORDER BY k")? {
+        let all = match self.tables {
+            Tables::Disk => "SELECT v, k FROM lists ORDER BY k",
+            Tables::Memory => "SELECT v, k FROM lists_in_memory ORDER BY k",
+            Tables::Mixed => {
+                "SELECT v, k FROM lists UNION ALL SELECT v, k FROM lists_in_memory ORDER BY k"
+            }
+        };
+        let answer = match ask(sql, all)? {
             Ok(answer) => answer,
             Err(what) => return Ok(vec![what]),
         };
@@ -181,7 +231,7 @@ impl Workload for ListAppend {
                 Fate::Undone => false,
                 Fate::Unknown => found > 0,
             };
-            let dirty = self.level == Level::ReadUncommitted;
+            let dirty = self.level == Level::ReadUncommitted && self.tables == Tables::Disk;
             for (list, seen) in done.reads.iter().filter(|_| committed && !dirty) {
                 // Its own appends may be at the end.
                 let own = |e: &i64| done.appended.contains(&(*list, *e));
@@ -199,10 +249,10 @@ impl Workload for ListAppend {
         for (list, element) in there.difference(&known) {
             odd.push(format!("element {element} of list {list} was appended by nobody"));
         }
-        let wrong: Vec<_> =
-            check(&history).into_iter().filter(|a| forbidden(self.level).contains(a)).collect();
+        let forbidden = forbidden(self.tables, self.level);
+        let wrong: Vec<_> = check(&history).into_iter().filter(|a| forbidden.contains(a)).collect();
         if !wrong.is_empty() {
-            odd.push(format!("{:?} forbids {wrong:?}", self.level));
+            odd.push(format!("{:?} forbids {wrong:?}, tables {}", self.level, self.tables.name()));
         }
         Ok(odd)
     }

@@ -1,8 +1,10 @@
-//! A queue in a table: items put in, and taken out by whoever comes first (DELETE TOP (1) with READPAST).
+//! A queue in a table: items put in, and taken out by whoever comes first (DELETE TOP (1) with READPAST; of a table in memory
+//! whoever comes second is refused).
 //!
 //! Finds: an item handed out twice, or lost; one that was never put in, or whose putting in was taken back.
 
-use crate::{Ended, Fate, Lost, Sql, Workload, ask, commit, integer, refused, roll_back};
+use crate::{Ended, Fate, Lost, Sql, Tables, Workload, ask, commit, integer, refused, roll_back};
+use isolation::tables::IN_MEMORY;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -12,6 +14,7 @@ use stdx::Prng;
 #[derive(Default)]
 pub struct Queue {
     next: AtomicI64,
+    in_memory: bool,
     /// Of each item: its putting in.
     put: Mutex<BTreeMap<i64, Fate>>,
     /// Items taken, and how that ended.
@@ -22,6 +25,11 @@ pub struct Queue {
 impl Queue {
     pub fn new() -> Queue {
         Queue { next: AtomicI64::new(1), ..Queue::default() }
+    }
+
+    /// Its one table is in memory, or it is on disk.
+    pub fn on(self, tables: Tables) -> Queue {
+        Queue { in_memory: tables == Tables::Memory, ..self }
     }
 
     fn settle(&self, items: &[i64], fate: Fate) {
@@ -64,9 +72,11 @@ impl Queue {
 
     fn take_out(&self, rng: &mut Prng, sql: &mut dyn Sql) -> Result<Ended, Lost> {
         let count = 1 + rng.below(2);
+        // In memory nobody waits: who comes second is refused.
+        let hint = if self.in_memory { "SNAPSHOT" } else { "ROWLOCK, UPDLOCK, READPAST" };
         let answer = sql.run(&format!(
             "BEGIN TRANSACTION; \
-             DELETE TOP ({count}) FROM queue_items WITH (ROWLOCK, UPDLOCK, READPAST) OUTPUT deleted.id"
+             DELETE TOP ({count}) FROM queue_items WITH ({hint}) OUTPUT deleted.id"
         ))?;
         if !answer.is_good() {
             return refused(sql, &answer);
@@ -100,10 +110,10 @@ impl Workload for Queue {
     }
 
     fn set_up(&self) -> Vec<String> {
-        vec![
-            "CREATE TABLE queue_items (id bigint PRIMARY KEY, body varchar(100) NOT NULL)"
-                .to_owned(),
-        ]
+        let (kind, end) = if self.in_memory { (" NONCLUSTERED", IN_MEMORY) } else { ("", "") };
+        vec![format!(
+            "CREATE TABLE queue_items (id bigint PRIMARY KEY{kind}, body varchar(100) NOT NULL){end}"
+        )]
     }
 
     fn step(&self, worker: usize, rng: &mut Prng, sql: &mut dyn Sql) -> Result<Ended, Lost> {

@@ -33,6 +33,14 @@ pub enum Bug {
     ForgottenRow,
     /// A checkpoint lets the log go though memory trees lack beside them what it has.
     EagerTruncation,
+    /// Who commits does not look at what it has read of tables in memory.
+    MissedValidation,
+    /// Versions of rows in memory go at once, whoever sees them still.
+    EarlyCleanUp,
+    /// Who reads a table into memory leaves out the newest rows that the log has of it.
+    LostDelta,
+    /// Who reads a table into memory leaves out one of the rows beside it.
+    LostRow,
 }
 
 #[cfg(debug_assertions)]

@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
-use workloads::Level;
+use workloads::{Level, Tables};
 
 /// A world takes a second or two; one that has not ended after so long does not end.
 const WORLD_SECONDS_MAX: u64 = 300;
@@ -30,6 +30,9 @@ pub struct Arguments {
     /// disk, network, crash, clock, separated by commas; all; none.
     #[arg(long, default_value = "all")]
     pub faults: Faults,
+    /// disk, memory, mixed: where the workloads' tables live, instead of the seed's choice.
+    #[arg(long)]
+    pub tables: Option<Tables>,
     /// Print every world.
     #[arg(long)]
     pub verbose: bool,
@@ -106,6 +109,7 @@ fn options(arguments: &Arguments, seed: u64) -> Options {
         workload: (arguments.workload != "all").then(|| arguments.workload.clone()),
         faults: arguments.faults,
         level: arguments.level,
+        tables: arguments.tables,
     }
 }
 
@@ -191,6 +195,9 @@ fn one_process(arguments: &Arguments, from: u64, to: u64, sum: &mut Sum) -> Resu
     let mut command = Command::new(program);
     command.args(["world", "--child", "--seeds", &format!("{from}..{to}")]);
     command.args(["--workload", &arguments.workload, "--faults", &arguments.faults.to_string()]);
+    if let Some(tables) = arguments.tables {
+        command.args(["--tables", tables.name()]);
+    }
     if arguments.verbose {
         command.arg("--verbose");
     }
@@ -281,12 +288,13 @@ impl Sum {
 
     fn print(&self, arguments: &Arguments, took: Duration) {
         println!(
-            "worlds {} (seeds {}..{}, workload {}, faults {}), {} of them twice with the same trace; trace of all {:016x}",
+            "worlds {} (seeds {}..{}, workload {}, faults {}, tables {}), {} of them twice with the same trace; trace of all {:016x}",
             self.worlds,
             arguments.seeds.0,
             arguments.seeds.1,
             arguments.workload,
             arguments.faults,
+            arguments.tables.map_or("as each seed says", Tables::name),
             self.twice,
             self.trace
         );
@@ -311,10 +319,11 @@ impl Sum {
         for (seed, what) in self.odd.iter().take(20) {
             println!("odd: seed {seed}: {what}");
             println!(
-                "  replay: cargo xtask simulate --seeds {seed}..{} --workload {} --faults {} --verbose",
+                "  replay: cargo xtask simulate --seeds {seed}..{} --workload {} --faults {}{} --verbose",
                 seed + 1,
                 arguments.workload,
-                arguments.faults
+                arguments.faults,
+                arguments.tables.map_or(String::new(), |t| format!(" --tables {}", t.name()))
             );
         }
     }

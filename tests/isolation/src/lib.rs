@@ -9,6 +9,8 @@
 pub mod history;
 pub mod schedule;
 pub mod stage;
+pub mod tables;
 
 pub use schedule::{Run, Scenario, Step};
 pub use stage::{Actor, Answer, Level, Stage, Stepped};
+pub use tables::Tables;

@@ -1,7 +1,9 @@
-//! An instance in memory, three databases with different options, and actors: threads with a session each.
+//! An instance in memory, three databases with different options (and one for memory-optimised tables, once somebody wants
+//! it), and actors: threads with a session each.
 //!
 //! Invariant: an actor does one step at a time; after [`Stage::settle`] every actor is idle or waits for a lock.
 
+use crate::tables::{Tables, is_retried};
 use device::SimFs;
 use executor::{ColumnMeta, Done, ResultSink, SqlMessage};
 use session::{Instance, InstanceConfig, Session};
@@ -52,6 +54,9 @@ impl Level {
     }
 }
 
+/// The database of [`Stage::make_memory`].
+pub const MEMORY: &str = "memory";
+
 /// What a batch answered.
 #[derive(Clone, Default, Debug, PartialEq)]
 pub struct Answer {
@@ -71,7 +76,7 @@ impl Answer {
 
     /// The error that ended the transaction, if one did.
     pub fn aborted(&self) -> bool {
-        self.errors.iter().any(|e| matches!(e, 1205 | 3960))
+        self.errors.iter().any(|e| matches!(e, 1205 | 3960) || is_retried(*e))
     }
 }
 
@@ -193,6 +198,17 @@ impl Stage {
         let _ = self.director.lock().expect("no panic").execute(batch, &mut answer);
         assert!(answer.errors.is_empty(), "{batch}: {:?}", answer.errors);
         answer
+    }
+
+    /// Makes the database [`MEMORY`], unless it is there.
+    pub fn make_memory(&self) {
+        if self.instance.database(MEMORY).is_some() {
+            return;
+        }
+        self.direct(&format!("CREATE DATABASE {MEMORY}"));
+        self.direct(&format!("ALTER DATABASE {MEMORY} SET READ_COMMITTED_SNAPSHOT ON"));
+        self.direct(&format!("ALTER DATABASE {MEMORY} SET DELAYED_DURABILITY = FORCED"));
+        Tables::Memory.options(MEMORY).iter().for_each(|batch| drop(self.direct(batch)));
     }
 
     /// The engine of a database.

@@ -13,7 +13,7 @@ use log_manager::Lease;
 use std::sync::atomic::{Ordering::*, fence};
 use storage::memory::{Changed, ImageWriter, Kept, Pin, Sight};
 use telemetry::{Counter, counters};
-use transaction::Kind;
+use transaction::{Bug, Kind, planted};
 
 /// Images that are more than this go to the log in a record of their own: so large a record, and one more image, are
 /// below the log's bound.
@@ -25,7 +25,7 @@ impl Txn {
     /// Whether its reads of memory trees are to be looked at when it commits.
     #[inline]
     pub(crate) fn must_validate(&self) -> bool {
-        !self.memory.read.is_empty()
+        !self.memory.read.is_empty() && !planted(Bug::MissedValidation)
     }
 
     /// The first half of committing: what the log is to say of durable trees' rows is made, and what it has read is
@@ -160,7 +160,8 @@ impl Txn {
         let trees = &mut self.memory.trees;
         for touched in trees.iter() {
             let memory = touched.memory();
-            if memory.table.to_clean() >= memory.clean_at.load(Relaxed) {
+            let at = if planted(Bug::EarlyCleanUp) { 1 } else { memory.clean_at.load(Relaxed) };
+            if memory.table.to_clean() >= at {
                 let in_use = self.shared.snapshots.advance(&self.shared.log);
                 let gone = memory.clean(&self.db, &in_use);
                 self.db.figures.cleaned_by_transactions.fetch_add(gone, Relaxed);

@@ -3,8 +3,8 @@
 //! Edges between committed transactions: ww (replaced its version), wr (read its version), rw (read a version that the
 //! other replaced), and rw by predicate (read a set to which the other added a member that was not seen).
 
-use super::{Op, Transaction};
-use crate::Level;
+use super::{NOTHING, Op, Transaction};
+use crate::{Level, Tables};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
@@ -31,20 +31,30 @@ pub enum Anomaly {
     G2,
     /// A transaction did not see what it had written itself.
     Internal,
+    /// A register that was always there was not.
+    Vanished,
 }
 
-/// What a level forbids.
-pub fn forbidden(level: Level) -> &'static [Anomaly] {
+/// What a level forbids, by where tables live.
+pub fn forbidden(tables: Tables, level: Level) -> &'static [Anomaly] {
     use Anomaly::*;
-    match level {
-        Level::ReadUncommitted => &[G0, Internal],
-        Level::ReadCommittedLocking | Level::ReadCommittedSnapshot => {
-            &[G0, G1a, G1b, G1c, Internal]
+    match (tables, level) {
+        (Tables::Disk, Level::ReadUncommitted) => &[G0, Internal, Vanished],
+        (Tables::Disk, Level::ReadCommittedLocking | Level::ReadCommittedSnapshot)
+        // Of those on disk no more is promised, and the two kinds are seen as of two moments.
+        | (Tables::Mixed, _) => &[G0, G1a, G1b, G1c, Internal, Vanished],
+        (Tables::Disk, Level::RepeatableRead) => {
+            &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, G2Item, Internal, Vanished]
         }
-        Level::RepeatableRead => &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, G2Item, Internal],
-        Level::Snapshot => &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, GSingle, Internal],
-        Level::Serializable => {
-            &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, GSingle, G2Item, G2, Internal]
+        // One snapshot, and more.
+        (Tables::Memory, Level::RepeatableRead) => {
+            &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, GSingle, G2Item, Internal, Vanished]
+        }
+        (_, Level::Serializable) => {
+            &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, GSingle, G2Item, G2, Internal, Vanished]
+        }
+        (_, Level::Snapshot) | (Tables::Memory, _) => {
+            &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, GSingle, Internal, Vanished]
         }
     }
 }
@@ -138,6 +148,9 @@ fn edges(history: &[Transaction], found: &mut BTreeSet<Anomaly>) -> Edges {
         let mut read_first: HashMap<i64, i64> = HashMap::new();
         for op in &transaction.ops {
             match op {
+                Op::Read { value: NOTHING, .. } => {
+                    found.insert(Anomaly::Vanished);
+                }
                 Op::Read { key, value } => {
                     if let Some(mine) = own.get(key) {
                         if mine != value {
@@ -352,6 +365,7 @@ mod tests {
             (vec![t(&[set(1, &[]), set(1, &[5])]), t(&[add(1, 5)])], &[GSingle, G2]),
             (vec![t(&[write(1, 0, 5), read(1, 0)])], &[Internal]),
             (vec![t(&[set(1, &[5]), add(1, 6)]), t(&[add(1, 5)])], &[]),
+            (vec![t(&[read(1, NOTHING)])], &[Vanished]),
         ];
         for (history, expected) in cases {
             let found: Vec<Anomaly> = check(&history).into_iter().collect();

@@ -12,6 +12,9 @@ pub mod run;
 
 pub use graph::{Anomaly, check, forbidden};
 
+/// The value of a register that is not there.
+pub const NOTHING: i64 = -1;
+
 /// What a transaction did, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
