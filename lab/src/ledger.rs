@@ -4,53 +4,73 @@
 //! only when the engine has acknowledged: `ack SESSION NUMBER` after a commit, `rolled SESSION NUMBER` after a
 //! rollback. Every seventh transaction is rolled back on purpose. The process ends by being killed; whoever reads the
 //! lines holds them against the rows.
+//!
+//! There are two tables: one on disk, one in memory. A session enters both rows into the one, both into the other, or one
+//! into each.
 
 use session::{Collected, Instance, InstanceConfig, ResultSink, Session};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use types::Value;
+pub use workloads::Tables;
 
-const TABLE: &str = "CREATE TABLE dbo.Entry (cycle int NOT NULL, session int NOT NULL, \
-     number bigint NOT NULL, side int NOT NULL, filler char(200) NOT NULL DEFAULT 'x', \
-     CONSTRAINT PK_Entry PRIMARY KEY CLUSTERED (cycle, session, number, side))";
+const COLUMNS: &str = "cycle int NOT NULL, session int NOT NULL, number bigint NOT NULL, side int NOT NULL, \
+     filler char(200) NOT NULL DEFAULT 'x'";
 
 const PROCEDURE: &str = "CREATE OR ALTER PROCEDURE dbo.usp_Enter
-     @cycle int, @session int, @number bigint, @keep int AS
+     @cycle int, @session int, @number bigint, @memory int, @keep int AS
      BEGIN
          SET NOCOUNT ON;
          BEGIN TRANSACTION;
-         INSERT INTO dbo.Entry (cycle, session, number, side) VALUES (@cycle, @session, @number, 0);
-         INSERT INTO dbo.Entry (cycle, session, number, side) VALUES (@cycle, @session, @number, 1);
+         IF @memory & 1 = 0
+             INSERT INTO dbo.Entry (cycle, session, number, side) VALUES (@cycle, @session, @number, 0);
+         ELSE
+             INSERT INTO dbo.EntryInMemory (cycle, session, number, side) VALUES (@cycle, @session, @number, 0);
+         IF @memory & 2 = 0
+             INSERT INTO dbo.Entry (cycle, session, number, side) VALUES (@cycle, @session, @number, 1);
+         ELSE
+             INSERT INTO dbo.EntryInMemory (cycle, session, number, side) VALUES (@cycle, @session, @number, 1);
          IF @keep = 1 COMMIT; ELSE ROLLBACK;
      END";
 
+/// After so many transactions the first session takes a checkpoint, so that some die in one.
+const CHECKPOINT_EVERY: u64 = 40;
+
+/// What is entered.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    pub sessions: u32,
+    /// Goes into every row.
+    pub cycle: u32,
+    /// Transactions of each session; `None`: until the process ends.
+    pub transactions: Option<u64>,
+    /// Into which table; `None`: each third session into another.
+    pub tables: Option<Tables>,
+}
+
+impl Load {
+    /// A bit for each side that goes into memory.
+    fn in_memory(&self, session: u32) -> u32 {
+        match self.tables.unwrap_or(Tables::ALL[session as usize % 3]) {
+            Tables::Disk => 0,
+            Tables::Memory => 0b11,
+            Tables::Mixed => 0b10,
+        }
+    }
+}
+
 /// Opens the folder (making the ledger the first time) and enters transactions until the process is killed, or until
-/// `transactions` a session have been entered.
-pub fn run(
-    config: InstanceConfig,
-    sessions: u32,
-    cycle: u32,
-    transactions: Option<u64>,
-) -> Result<(), String> {
+/// as many as the load says have been entered.
+pub fn run(config: InstanceConfig, load: Load) -> Result<(), String> {
     let instance = Instance::open(config).map_err(|error| error.to_string())?;
     let fresh = instance.database("Ledger").is_none();
-    // A kill may have come in the middle of an earlier set-up: each step looks for itself.
-    let set_up = instance.spawn_session("set-up", move |session| {
-        if fresh {
-            execute(session, "CREATE DATABASE Ledger")?;
-        }
-        execute(session, "USE Ledger")?;
-        if execute(session, "SELECT OBJECT_ID('dbo.Entry')")?.sets[0].rows[0][0].is_null() {
-            execute(session, TABLE)?;
-        }
-        execute(session, PROCEDURE).map(drop)
-    });
+    let set_up = instance.spawn_session("set-up", move |session| set_up(session, fresh));
     set_up.join().map_err(|_| "the set-up panicked".to_owned())??;
-    let workers: Vec<_> = (1..=sessions)
+    let workers: Vec<_> = (1..=load.sessions)
         .map(|number| {
             instance.spawn_session(&format!("ledger {number}"), move |session| {
-                enter(session, cycle, number, transactions)
+                enter(session, load, number)
             })
         })
         .collect();
@@ -63,6 +83,42 @@ pub fn run(
     result
 }
 
+/// A kill may have come in the middle of an earlier one: each step looks for itself.
+fn set_up(session: &mut Session, fresh: bool) -> Result<(), String> {
+    if fresh {
+        execute(session, "CREATE DATABASE Ledger")?;
+    }
+    execute(session, "USE Ledger")?;
+    // The filegroup, its container, the option.
+    let there = [
+        "SELECT MAX(data_space_id) FROM sys.filegroups WHERE type = 'FX'",
+        "SELECT MAX(file_id) FROM sys.database_files WHERE type = 2",
+        "SELECT MAX(database_id) FROM sys.databases WHERE name = 'Ledger' \
+         AND is_memory_optimized_elevate_to_snapshot_on = 1",
+    ];
+    for (there, make) in there.into_iter().zip(Tables::Memory.options("Ledger")) {
+        if is_null(session, there)? {
+            execute(session, &make)?;
+        }
+    }
+    if is_null(session, "SELECT OBJECT_ID('dbo.Entry')")? {
+        let key = "CONSTRAINT PK_Entry PRIMARY KEY CLUSTERED (cycle, session, number, side)";
+        execute(session, &format!("CREATE TABLE dbo.Entry ({COLUMNS}, {key})"))?;
+    }
+    if is_null(session, "SELECT OBJECT_ID('dbo.EntryInMemory')")? {
+        let keys = "CONSTRAINT PK_EntryInMemory PRIMARY KEY NONCLUSTERED (cycle, session, number, side), \
+                    INDEX by_number NONCLUSTERED HASH (number) WITH (BUCKET_COUNT = 4096)";
+        let options = "MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_AND_DATA";
+        let table = format!("CREATE TABLE dbo.EntryInMemory ({COLUMNS}, {keys}) WITH ({options})");
+        execute(session, &table)?;
+    }
+    execute(session, PROCEDURE).map(drop)
+}
+
+fn is_null(session: &mut Session, query: &str) -> Result<bool, String> {
+    Ok(execute(session, query)?.sets[0].rows[0][0].is_null())
+}
+
 /// Prints every row: `CYCLE SESSION NUMBER SIDE`. A folder in which the ledger was not finished has none.
 pub fn dump(config: InstanceConfig) -> Result<(), String> {
     let instance = Instance::open(config).map_err(|error| error.to_string())?;
@@ -71,16 +127,20 @@ pub fn dump(config: InstanceConfig) -> Result<(), String> {
         Some(_) => instance
             .spawn_session("dump", |session| {
                 execute(session, "USE Ledger")?;
-                if execute(session, "SELECT OBJECT_ID('dbo.Entry')")?.sets[0].rows[0][0].is_null() {
-                    return Ok(());
+                for table in ["dbo.Entry", "dbo.EntryInMemory"] {
+                    if is_null(session, &format!("SELECT OBJECT_ID('{table}')"))? {
+                        continue;
+                    }
+                    let mut rows = RowPrinter { out: std::io::stdout().lock(), failed: None };
+                    let all = format!("SELECT cycle, session, number, side FROM {table}");
+                    match (session.execute(&all, &mut rows), rows.failed) {
+                        (Ok(()), None) => {}
+                        (_, failed) => {
+                            return Err(failed.unwrap_or_else(|| "the dump failed".to_owned()));
+                        }
+                    }
                 }
-                let mut rows = RowPrinter { out: std::io::stdout().lock(), failed: None };
-                let ended = session
-                    .execute("SELECT cycle, session, number, side FROM dbo.Entry", &mut rows);
-                match (ended, rows.failed) {
-                    (Ok(()), None) => Ok(()),
-                    (_, failed) => Err(failed.unwrap_or_else(|| "the dump failed".to_owned())),
-                }
+                Ok(())
             })
             .join()
             .map_err(|_| "the dump panicked".to_owned())?,
@@ -89,19 +149,18 @@ pub fn dump(config: InstanceConfig) -> Result<(), String> {
     printed
 }
 
-fn enter(
-    session: &mut Session,
-    cycle: u32,
-    number: u32,
-    transactions: Option<u64>,
-) -> Result<(), String> {
+fn enter(session: &mut Session, load: Load, number: u32) -> Result<(), String> {
+    let (cycle, memory) = (load.cycle, load.in_memory(number));
     execute(session, "USE Ledger")?;
-    for n in 1..=transactions.unwrap_or(u64::MAX) {
+    for n in 1..=load.transactions.unwrap_or(u64::MAX) {
         let keep = n % 7 != 0;
         execute(
             session,
-            &format!("EXEC dbo.usp_Enter {cycle}, {number}, {n}, {}", i32::from(keep)),
+            &format!("EXEC dbo.usp_Enter {cycle}, {number}, {n}, {memory}, {}", i32::from(keep)),
         )?;
+        if number == 1 && n.is_multiple_of(CHECKPOINT_EVERY) {
+            execute(session, "CHECKPOINT")?;
+        }
         // One write call a line: a kill cuts no acknowledged line in two.
         let line = format!("{} {number} {n}\n", if keep { "ack" } else { "rolled" });
         let mut out = std::io::stdout().lock();

@@ -38,6 +38,8 @@ pub struct Report {
     pub tried: u64,
     /// Power losses, of which a case may have several.
     pub crashes: u64,
+    /// Those of cases that have tables in memory.
+    pub in_memory: u64,
     /// Disk images after a power loss that differ.
     pub distinct: u64,
     /// Transactions acknowledged, and those of them that were delayed and lost, as they may be.
@@ -74,8 +76,8 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "tried {}, power losses {}, distinct disk states {}, ",
-            self.tried, self.crashes, self.distinct
+            "tried {}, power losses {}, of which with tables in memory {}, distinct disk states {}, ",
+            self.tried, self.crashes, self.in_memory, self.distinct
         )?;
         write!(f, "acknowledged {}, delayed and lost {}, ", self.acknowledged, self.delayed_lost)?;
         write!(f, "lost {}, resurrected {}, ", self.lost, self.resurrected)?;
@@ -116,6 +118,9 @@ pub fn run_watched(cases: u64, seed: u64, watch: impl Fn(u64, u64)) -> Report {
         let found = case::run(&template, seed);
         report.tried += 1;
         report.crashes += found.images.len() as u64;
+        if memory::InMemory::of(seed).has_any() {
+            report.in_memory += found.images.len() as u64;
+        }
         images.extend(found.images);
         report.acknowledged += found.acknowledged;
         report.delayed_lost += found.delayed_lost;
@@ -144,7 +149,7 @@ mod tests {
     fn three_hundred_power_losses() {
         let report = run(300, 20_000);
         assert!(report.is_good(), "{report}");
-        assert!(report.acknowledged > 300, "{report}");
+        assert!(report.acknowledged > 300 && report.in_memory > 300, "{report}");
         assert!(report.copies > 8, "{report}");
         assert!(report.early > 100 && report.cut > 3 && report.demanded > 300, "{report}");
         assert!(report.beside > 500 && report.refused > 5, "{report}");

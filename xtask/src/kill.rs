@@ -1,7 +1,9 @@
 //! kill -9 of the real binary under load, again and again on one data folder.
 //!
 //! Each cycle starts `millrace lab ledger`, which runs several sessions of fully durable transactions of two rows and
-//! prints a line when a commit was acknowledged (`ack S N`) or a rollback done (`rolled S N`). The process is killed at
+//! prints a line when a commit was acknowledged (`ack S N`) or a rollback done (`rolled S N`). A third of the sessions enters
+//! both rows into a table on disk, a third into one in memory, a third one row into each (or all do what `--tables` says); one
+//! of them takes a checkpoint now and then. The process is killed at
 //! a random moment, the folder is opened again by `millrace lab ledger --dump`, and the rows are held against what was
 //! printed, for this cycle and for every one before:
 //!
@@ -42,7 +44,7 @@ struct Tally {
     unknown: u64,
 }
 
-pub fn run(build: Build, cycles: u32, seed: u64) -> Result<(), Failure> {
+pub fn run(build: Build, cycles: u32, seed: u64, tables: Option<&str>) -> Result<(), Failure> {
     let binary = build.millrace()?;
     let folder = target_directory().join(format!("kill-{seed}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -54,7 +56,7 @@ pub fn run(build: Build, cycles: u32, seed: u64) -> Result<(), Failure> {
     for cycle in 1..=cycles {
         random = xorshift(random);
         let after = Duration::from_millis(20 + random % 400);
-        load_and_kill(&binary, &folder, cycle, after, &mut oracle)?;
+        load_and_kill(&binary, &folder, (cycle, tables), after, &mut oracle)?;
         verify(&binary, &folder, cycle, &oracle, &mut tally)?;
     }
     println!(
@@ -81,7 +83,7 @@ pub fn run(build: Build, cycles: u32, seed: u64) -> Result<(), Failure> {
 fn load_and_kill(
     binary: &Path,
     folder: &Path,
-    cycle: u32,
+    (cycle, tables): (u32, Option<&str>),
     after: Duration,
     oracle: &mut Oracle,
 ) -> Result<(), Failure> {
@@ -89,6 +91,7 @@ fn load_and_kill(
         .args(["lab", "ledger", "--data"])
         .arg(folder)
         .args(["--sessions", &SESSIONS.to_string(), "--cycle", &cycle.to_string()])
+        .args(tables.iter().flat_map(|tables| ["--tables", tables]))
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| Failure(format!("{}: {error}", binary.display())))?;

@@ -67,7 +67,7 @@ enum Command {
     /// breaks, a clock that jumps. A seed that is odd is told with the command that shows it again.
     Simulate {
         /// What `simulator world` knows: --seeds FROM..TO, --workload bank|queue|list-append|ledger|all, --faults
-        /// disk,network,crash,clock, --verbose.
+        /// disk,network,crash,clock, --tables disk|memory|mixed, --verbose.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -94,6 +94,9 @@ enum Command {
         cycles: u32,
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// disk, memory, mixed: where the rows go, instead of a third of the sessions each.
+        #[arg(long)]
+        tables: Option<String>,
     },
     /// Power cuts under the real binary, on a FUSE file system that forgets what was not synced.
     Powercut {
@@ -215,6 +218,9 @@ enum Command {
         transactions: u64,
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// disk, memory, mixed: the modes alone whose tables live there.
+        #[arg(long)]
+        tables: Option<String>,
     },
     /// The lab's rivals: PostgreSQL and MariaDB, started and stopped, and SQLite. One that is not installed is told, and
     /// makes the command fail.
@@ -314,7 +320,9 @@ fn main() {
         Command::Simulate { arguments } => simulate(&arguments),
         Command::Bitflip { build, cases, seed } => bitflip(build.into(), cases, seed),
         Command::RecoveryTime { megabytes } => recovery_time(megabytes),
-        Command::Kill { build, cycles, seed } => kill::run(build.into(), cycles, seed),
+        Command::Kill { build, cycles, seed, tables } => {
+            kill::run(build.into(), cycles, seed, tables.as_deref())
+        }
         Command::Powercut { build, cases, seed } => faults::powercut(build.into(), cases, seed),
         Command::Faults { build, all, seed } => faults::faults(build.into(), all, seed),
         Command::Guest { build, numa: Some(nodes), .. } => {
@@ -349,7 +357,9 @@ fn main() {
             })
         }
         Command::Report { build, shots } => report::run(build.into(), shots.as_deref()),
-        Command::Histories { transactions, seed } => histories(transactions, seed),
+        Command::Histories { transactions, seed, tables } => {
+            histories(transactions, seed, tables.as_deref())
+        }
         Command::Rivals { only } => rivals::run(&only),
         Command::Loom => loom(),
         Command::StatsCost(options) => stats_cost::run(&options),
@@ -410,14 +420,14 @@ fn test(quick: bool, build: Build) -> Result<(), Failure> {
         crash(build, 5_000, 1)?;
         bitflip(build, 2_000, 1)?;
         worlds(build, &["--seeds".to_owned(), "0..40".to_owned()])?;
-        kill::run(build, 20, 1)?;
+        kill::run(build, 20, 1, None)?;
         faults::short(build)?;
         // Alone: it tells how long others wait.
         faults::attack(build, 60, 1)?;
         // An emulated machine is one thread that mostly waits for its disk.
         side_by_side(
             || faults::guest(build, 40, 0, None).and_then(|()| faults::guest_of_nodes(build, 2)),
-            || histories(20_000, 1).and_then(|()| loom()),
+            || histories(20_000, 1, None).and_then(|()| loom()),
         )?;
         // The drivers wait for what they install, and for each other.
         side_by_side(
@@ -507,11 +517,12 @@ fn planted_bugs_in_recovery(seed: u64) -> Result<(), Failure> {
         .run()
 }
 
-fn histories(transactions: u64, seed: u64) -> Result<(), Failure> {
+fn histories(transactions: u64, seed: u64, tables: Option<&str>) -> Result<(), Failure> {
     let seed = seed.to_string();
     let histories = Build::Dev.binary("isolation", "histories")?.display().to_string();
     Step::new("histories of concurrent transactions", &histories)
         .args(["--transactions", &transactions.to_string(), "--seed", &seed])
+        .args(tables.into_iter().flat_map(|tables| ["--tables", tables]))
         .run()?;
     Step::new("planted bugs are caught", &histories).args(["--bugs", "--seed", &seed]).run()
 }

@@ -23,7 +23,7 @@ impl InMemory {
         self.0 == 2 || (self.0 == 1 && table == 1)
     }
 
-    fn has_any(self) -> bool {
+    pub fn has_any(self) -> bool {
         self.0 > 0
     }
 

@@ -29,7 +29,7 @@ mod imp {
     /// Cases in which a bug has time to show.
     const CASES: u64 = 2_000;
 
-    const PLANTED: [Bug; 8] = [
+    const PLANTED: [Bug; 10] = [
         Bug::StampsOnly,
         Bug::UndoTwice,
         Bug::NoCompensations,
@@ -38,6 +38,8 @@ mod imp {
         Bug::EarlyAcknowledge,
         Bug::ForgottenRow,
         Bug::EagerTruncation,
+        Bug::LostDelta,
+        Bug::LostRow,
     ];
 
     pub(super) fn one(number: usize, from: u64) -> ExitCode {

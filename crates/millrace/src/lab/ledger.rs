@@ -1,6 +1,6 @@
 //! `millrace lab ledger`: the load of the kill test.
 
-use ::lab::ledger;
+use ::lab::ledger::{self, Load, Tables};
 use device::{IoMode, RealFs};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,6 +18,9 @@ pub struct Args {
     /// End after so many transactions a session.
     #[arg(long)]
     transactions: Option<u64>,
+    /// disk, memory, mixed (one row of a transaction each): where the rows go. Else a third of the sessions each.
+    #[arg(long)]
+    tables: Option<Tables>,
     /// Print the rows instead.
     #[arg(long)]
     dump: bool,
@@ -29,7 +32,8 @@ pub fn run(args: &Args) -> ExitCode {
         if args.dump {
             ledger::dump(config)
         } else {
-            ledger::run(config, args.sessions, args.cycle, args.transactions)
+            let Args { sessions, cycle, transactions, tables, .. } = *args;
+            ledger::run(config, Load { sessions, cycle, transactions, tables })
         }
     });
     match result {
