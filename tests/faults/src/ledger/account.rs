@@ -99,6 +99,11 @@ impl Account {
         self.id
     }
 
+    /// Where its rows are.
+    fn table(&self) -> &'static str {
+        if self.id.is_multiple_of(2) { "dbo.EntryInMemory" } else { "dbo.Entry" }
+    }
+
     /// Runs transactions until told to stop or an error is told.
     pub fn work(
         &mut self,
@@ -160,7 +165,7 @@ impl Account {
     }
 
     fn invent(&self, number: u64, random: &mut Prng) -> (Transaction, String) {
-        let id = self.id;
+        let (id, table) = (self.id, self.table());
         let now = self.now();
         let row = any_row(self.mix, random);
         let mut actions = vec![Action::Put(number, row)];
@@ -170,7 +175,7 @@ impl Account {
         };
         let (filler, letter) = value(row);
         let mut batch = format!(
-            "BEGIN TRANSACTION; INSERT dbo.Entry VALUES ({id}, {number}, 0, {filler}, '{letter}'), \
+            "BEGIN TRANSACTION; INSERT {table} VALUES ({id}, {number}, 0, {filler}, '{letter}'), \
              ({id}, {number}, 1, {filler}, '{letter}'); "
         );
         let old: Vec<u64> = now.rows.keys().copied().collect();
@@ -180,14 +185,14 @@ impl Account {
             let (filler, letter) = value(row);
             actions.push(Action::Put(which, row));
             batch += &format!(
-                "UPDATE dbo.Entry SET filler = {filler}, letter = '{letter}' \
+                "UPDATE {table} SET filler = {filler}, letter = '{letter}' \
                  WHERE session = {id} AND number = {which}; "
             );
         }
         if old.len() >= PAIRS_MAX || !old.is_empty() && random.one_in(6) {
             let which = old[random.below(old.len() as u64) as usize];
             actions.push(Action::Delete(which));
-            batch += &format!("DELETE dbo.Entry WHERE session = {id} AND number = {which}; ");
+            batch += &format!("DELETE {table} WHERE session = {id} AND number = {which}; ");
         }
         batch += &format!("UPDATE dbo.Counter SET number = {number} WHERE session = {id};");
         (Transaction { number, actions }, batch)
