@@ -3,3 +3,4 @@
 mod hermitage;
 mod indexes;
 mod locks;
+mod memory;
