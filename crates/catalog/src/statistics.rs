@@ -173,6 +173,18 @@ impl TableStatistics {
         })
     }
 
+    /// The most of `ordinals`, two at least, that a statistic begins with, and 1 / different values of them together.
+    pub fn density_among(&self, table: &TableDef, ordinals: &[usize]) -> Option<(Vec<usize>, f64)> {
+        let known = self.known.read();
+        let among = |s: &Arc<Statistic>| {
+            let columns = s.columns.iter().map(|(ordinal, ..)| *ordinal);
+            let first: Vec<usize> = columns.take_while(|o| ordinals.contains(o)).collect();
+            let density = *s.densities.get(first.len().checked_sub(1)?)?;
+            (first.len() > 1 && s.is_of(table)).then_some((first, density))
+        };
+        known.statistics.iter().filter_map(among).max_by_key(|(first, _)| first.len())
+    }
+
     /// All, by id.
     pub fn all(&self) -> Vec<Arc<Statistic>> {
         let mut all = self.known.read().statistics.clone();

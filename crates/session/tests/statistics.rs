@@ -590,3 +590,30 @@ fn plans_of_many_sessions_are_shared_and_their_figures_add_up() {
     ran.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     instance.shutdown().expect("a clean end");
 }
+
+#[test]
+fn a_sample_takes_a_leaf_once() {
+    with_session(|_, session| {
+        // Two rows a leaf, of which a sample reads some 400 leaves.
+        ok(session, "CREATE TABLE wide (i int PRIMARY KEY, d date, filler char(3000))");
+        ok(
+            session,
+            "INSERT wide SELECT value, DATEADD(day, value, '2000-01-01'), '' FROM GENERATE_SERIES(1, 3000)",
+        );
+        ok(session, "CREATE STATISTICS s ON wide (d)");
+        let rows = ok(
+            session,
+            "SELECT SUM(equal_rows), MAX(equal_rows), SUM(distinct_range_rows) + COUNT(*) \
+             FROM sys.dm_db_stats_histogram(OBJECT_ID('wide'), INDEXPROPERTY(OBJECT_ID('wide'), 's', 'StatisticsId'))",
+        );
+        let number = |at: usize| match &rows[0][at] {
+            Value::Real(v) => f64::from(*v),
+            Value::Float(v) => *v,
+            other => other.as_i64().unwrap_or(-1) as f64,
+        };
+        // All values differ: no step's value has more rows than one row of the sample stands for, and of 3,000 values
+        // nearly all are expected.
+        assert!(number(1) < 5.0, "{rows:?}");
+        assert!((2_500.0..3_200.0).contains(&number(2)), "{rows:?}");
+    });
+}

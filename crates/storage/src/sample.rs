@@ -44,6 +44,8 @@ impl PageSample {
 /// A leaf that a walk has ended at.
 pub struct RandomLeaf {
     copy: LeafCopy,
+    /// Its page: two walks may end at one.
+    pub page: PageId,
     /// Leaves of the tree, as this walk has it.
     pub leaves: f64,
 }
@@ -91,7 +93,7 @@ impl Tree {
                     if !copy.take(look, false) {
                         continue 'again;
                     }
-                    return Ok(RandomLeaf { copy, leaves });
+                    return Ok(RandomLeaf { copy, page, leaves });
                 }
                 let slots = Space::of(&look).slots;
                 if slots == 0 {

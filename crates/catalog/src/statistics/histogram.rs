@@ -240,7 +240,12 @@ fn number(value: &Value) -> Option<f64> {
     Some(match value {
         Value::Float(v) => *v,
         Value::Real(v) => f64::from(*v),
-        Value::DateTime(v) => datetime_number(v),
+        Value::Money(units) => *units as f64,
+        Value::Date(days) => f64::from(*days),
+        Value::Time(ticks) => *ticks as f64,
+        Value::DateTime(v) => f64::from(v.days) + f64::from(v.ticks) / (86_400.0 * 300.0),
+        Value::DateTime2(v) => instant(v),
+        Value::DateTimeOffset(v) => instant(&v.utc),
         Value::Decimal(d) => d.to_f64(),
         Value::Str(text) => {
             // The first characters, as digits of a number.
@@ -250,12 +255,22 @@ fn number(value: &Value) -> Option<f64> {
             }
             place
         }
+        Value::Binary(bytes) => leading(bytes),
+        // Its order begins with its last six bytes.
+        Value::Guid(bytes) => leading(&bytes[10..]),
         other => other.as_i64()? as f64,
     })
 }
 
-fn datetime_number(v: &datetime::DateTime) -> f64 {
-    f64::from(v.days) + f64::from(v.ticks) / (86_400.0 * 300.0)
+/// The first six bytes, as digits of a number.
+fn leading(bytes: &[u8]) -> f64 {
+    let padded = bytes.iter().copied().chain(std::iter::repeat(0)).take(6);
+    padded.fold(0.0, |place, byte| place * 256.0 + f64::from(byte))
+}
+
+/// In days.
+fn instant(v: &datetime::DateTime2) -> f64 {
+    f64::from(v.days) + v.ticks as f64 / 864_000_000_000.0
 }
 
 #[cfg(test)]
@@ -316,6 +331,42 @@ mod tests {
         assert!((below - 2_500.0).abs() < 60.0, "{below}");
         let one = h.equal(&Value::Int(77));
         assert!((0.5..2.0).contains(&one), "{one}");
+    }
+
+    #[test]
+    fn what_lies_within_one_step_is_a_share_of_it() {
+        // A value each day; bounds of some ninety days, most of whose steps are longer.
+        let within = |of: &dyn Fn(i32) -> Value, low: i32, high: i32| {
+            let days: Vec<Value> = (0..73_000).map(of).collect();
+            let h = Histogram::of(&days, 1.0, 1.0);
+            h.between(Some((&of(low), true)), Some((&of(high), true)))
+        };
+        let instant = |day| datetime::DateTime2 { days: day, ticks: 5 };
+        let guid = |day: i32| {
+            let mut bytes = [0; 16];
+            bytes[12..].copy_from_slice(&day.to_be_bytes());
+            Value::Guid(bytes)
+        };
+        let forms: [&dyn Fn(i32) -> Value; 8] = [
+            &Value::Date,
+            &|day| Value::Time(day as u64 * 1_000_000),
+            &|day| Value::DateTime(datetime::DateTime { days: day, ticks: 7 }),
+            &|day| Value::DateTime2(instant(day)),
+            &|day| {
+                let offset_minutes = 60;
+                Value::DateTimeOffset(datetime::DateTimeOffset {
+                    utc: instant(day),
+                    offset_minutes,
+                })
+            },
+            &|day| Value::Money(i64::from(day) * 10_000),
+            &|day| Value::binary(&day.to_be_bytes()),
+            &guid,
+        ];
+        for form in forms {
+            let rows = within(form, 36_550, 36_640);
+            assert!((85.0..97.0).contains(&rows), "{:?}: {rows}", form(0));
+        }
     }
 
     #[test]
