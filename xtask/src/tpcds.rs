@@ -22,6 +22,9 @@ pub struct Options {
     /// Only these queries: 1,19.
     #[arg(long, value_delimiter = ',')]
     only: Vec<usize>,
+    /// What the rows of sales and returns lie by in our engine; PostgreSQL's lie by date, as they are loaded.
+    #[arg(long, value_enum, default_value = "key")]
+    clustered: data::Clustering,
     /// None of these queries.
     #[arg(long, value_delimiter = ',')]
     without: Vec<usize>,
@@ -163,7 +166,7 @@ fn agree(
 
 fn compare(options: &Options, engines: &mut [Engine], files: &Path) -> Result<(), Failure> {
     for engine in &mut *engines {
-        let seconds = data::load(engine, files)?;
+        let seconds = data::load(engine, files, options.clustered)?;
         println!("{:<12} loaded scale {} in {seconds:.1} s", engine.name, options.scale);
         if engine.dialect == Dialect::Postgres {
             engine.run(&format!("set statement_timeout = '{} s'", options.limit_s))?;

@@ -3,7 +3,8 @@
 //! They come from the crate `tpcdsgen`, which writes what the consortium's own generator writes, and are loaded from
 //! files as a user would: fields parted by `|`, a field without text is NULL. Engines that read rows have the
 //! specification's primary keys, and indexes of the larger tables by date and by customer; DuckDB, which reads columns,
-//! has neither.
+//! has neither. Where the rows of sales and returns lie is a choice here ([`Clustering`]): a heap of PostgreSQL keeps them
+//! as they were loaded, and the generator writes them by date.
 
 use crate::beside::{Dialect, Engine};
 use crate::run::Failure;
@@ -12,6 +13,15 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use tpcdsgen::config::{SessionBuilder, Table};
 use tpcdsgen::row;
+
+/// What the rows of sales and returns lie by in our engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Clustering {
+    /// Their primary keys, which begin with the item.
+    Key,
+    /// The date, the usual clustered index of tables that are asked for months and years.
+    Date,
+}
 
 const TABLES: &str = include_str!("tables.sql");
 
@@ -96,13 +106,27 @@ pub fn generate(scale: f64, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// An index of a table of sales or returns by its date.
+fn by_date(index: &str) -> bool {
+    index.contains("_date on ")
+}
+
 /// The seconds it took.
-pub fn load(engine: &mut Engine, folder: &Path) -> Result<f64, Failure> {
+pub fn load(engine: &mut Engine, folder: &Path, clustering: Clustering) -> Result<f64, Failure> {
+    let by_date = |index: &&&str| {
+        clustering == Clustering::Date && engine.dialect == Dialect::Tsql && by_date(index)
+    };
+    let (clustered, indexes): (Vec<&str>, Vec<&str>) = INDEXES.iter().partition(by_date);
     let mut seconds = 0.0;
     for (table, text) in tables() {
         let file = folder.join(format!("{table}.tbl"));
         let file = file.display();
+        let of_table = format!(" on {table} (");
+        let clustered = clustered.iter().find(|index| index.contains(&of_table));
         let text = match engine.dialect {
+            Dialect::Tsql if clustered.is_some() => {
+                text.replace(", primary key (", ", primary key nonclustered (")
+            }
             Dialect::Tsql => text,
             Dialect::Postgres => text.replacen("create table", "create unlogged table", 1),
             // DuckDB's primary keys are indexes that only changes ask.
@@ -111,6 +135,10 @@ pub fn load(engine: &mut Engine, folder: &Path) -> Result<f64, Failure> {
             }
         };
         seconds += engine.run(&text)?.1;
+        if let Some(index) = clustered {
+            let index = index.replacen("create index", "create clustered index", 1);
+            seconds += engine.run(&index)?.1;
+        }
         let copy = match engine.dialect {
             Dialect::Tsql => format!(
                 "bulk insert {table} from '{file}' with (fieldterminator = '|', rowterminator = '0x0a', codepage = \
@@ -128,7 +156,7 @@ pub fn load(engine: &mut Engine, folder: &Path) -> Result<f64, Failure> {
         seconds += engine.run(&copy)?.1;
     }
     if engine.dialect != Dialect::Duck {
-        for index in INDEXES {
+        for index in indexes {
             seconds += engine.run(index)?.1;
         }
     }
@@ -141,6 +169,18 @@ pub fn load(engine: &mut Engine, folder: &Path) -> Result<f64, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sales_and_returns_have_an_index_by_date() {
+        let names: Vec<&str> = tables().into_iter().map(|(name, _)| name).collect();
+        let dated = INDEXES.into_iter().filter(|index| by_date(index));
+        let dated: Vec<&str> = dated.filter_map(|index| index.split(' ').nth(4)).collect();
+        assert_eq!(dated.len(), 6);
+        assert!(
+            dated.iter().all(|table| names.contains(table) && table.contains('_')),
+            "{dated:?}"
+        );
+    }
 
     #[test]
     fn there_are_24_tables_with_keys() {
