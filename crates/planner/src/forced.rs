@@ -5,7 +5,7 @@
 //! range is the planner's own affair: where it does not, all rows are read.
 
 use crate::key_range::scan_key;
-use ir::{ColId, Expr, ExprKind, Get, Query, Rel};
+use ir::{ColId, Expr, ExprKind, Get, Query, Rel, SetOp};
 use std::collections::HashSet;
 
 /// What conditions a query has, and what it forces.
@@ -31,10 +31,14 @@ pub fn cannot_seek(query: &Query) -> bool {
         return false;
     }
     let mut asked: HashSet<ColId> = seen.asked.iter().copied().collect();
-    // What is above comes first: once is enough.
-    for (column, parts) in &seen.made_of {
-        if asked.contains(column) {
-            asked.extend(parts);
+    // What is above comes first, but for what APPLY's right side reads of its left.
+    let mut known = 0;
+    while known < asked.len() {
+        known = asked.len();
+        for (column, parts) in &seen.made_of {
+            if asked.contains(column) {
+                asked.extend(parts);
+            }
         }
     }
     seen.forced.iter().any(|get| !leading(get).iter().any(|column| asked.contains(column)))
@@ -51,11 +55,13 @@ fn forced<'q>(rel: &'q Rel, out: &mut Vec<&'q Get>) {
 fn may_be_judged(get: &Get) -> bool {
     let table = &get.table;
     let is_computed = |(ordinal, _): &(usize, bool)| table.columns[*ordinal].computed.is_some();
-    !table.indexes.iter().any(|index| {
-        index.xml.is_some()
-            || index.spatial.is_some()
-            || index.columns.first().is_some_and(is_computed)
-    })
+    // Of a temporary table not all indexes are kept.
+    !table.is_private()
+        && !table.indexes.iter().any(|index| {
+            index.xml.is_some()
+                || index.spatial.is_some()
+                || index.columns.first().is_some_and(is_computed)
+        })
 }
 
 /// The columns that a condition compares; where it asks a query, all that it mentions.
@@ -103,7 +109,18 @@ fn look<'q>(rel: &'q Rel, seen: &mut Seen<'q>) {
                 seen.made_of.push((*column, parts));
             }
         }
-        Rel::SetOp { left_columns, right_columns, columns, .. } => {
+        Rel::Values { rows, columns } => {
+            for (at, column) in columns.iter().enumerate() {
+                let mut parts = Vec::new();
+                rows.iter().filter_map(|row| row.get(at)).for_each(|cell| cell.columns(&mut parts));
+                seen.made_of.push((*column, parts));
+            }
+        }
+        Rel::SetOp { op, left_columns, right_columns, columns, .. } => {
+            // Rows of both sides are compared.
+            if !matches!(op, SetOp::Union | SetOp::UnionAll) {
+                seen.asked.extend(left_columns.iter().chain(right_columns));
+            }
             let sides = left_columns.iter().zip(right_columns);
             let pairs = columns.iter().zip(sides.map(|(left, right)| vec![*left, *right]));
             seen.made_of.extend(pairs.map(|(column, sides)| (*column, sides)));

@@ -348,6 +348,11 @@ fn of_system_object(
     };
     let is_read = is("IsView") || is("IsTableFunction") || is("IsInlineFunction");
     let granted = if is_read { "SELECT" } else { "EXECUTE" };
+    // Everybody has that right on all but the one that runs the operating system's programs.
+    let is_shell = name.as_str().is_some_and(|n| n.to_ascii_lowercase().ends_with("xp_cmdshell"));
+    if is_shell {
+        return Value::Int(i32::from(access.is_unlimited()));
+    }
     match permission {
         "ANY" => Value::Int(1),
         _ if permission == granted => Value::Int(1),

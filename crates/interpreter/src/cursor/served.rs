@@ -29,8 +29,12 @@ use types::{SqlType, Value};
 
 use fetch::CLOSED;
 
-/// The name under which one is declared, and by which WHERE CURRENT OF finds it: for as long as a call takes.
-const NAME: &str = "sp_cursor";
+/// The name under which one is declared, and by which WHERE CURRENT OF finds it, for as long as a call takes: one of each
+/// level of calls, since a trigger of a cursor's change may call these procedures too, and none that a text would have.
+fn name_at(nesting: u32) -> String {
+    format!("\u{1}served {nesting}")
+}
+
 /// Handles begin here, as SQL Server's do.
 const FIRST_HANDLE: i32 = 180_150_003;
 /// Rows of a block, when it is not said how many.
@@ -140,12 +144,12 @@ impl Cursors {
     }
 
     /// Runs `body` while the cursor can be named.
-    fn name_for_now(&mut self, id: u32) {
-        self.names.push(Name { name: NAME.to_owned(), depth: None, id });
+    fn name_for_now(&mut self, name: &str, id: u32) {
+        self.names.push(Name { name: name.to_owned(), depth: None, id });
     }
 
-    fn take_name(&mut self) -> Option<u32> {
-        let at = self.names.iter().position(|n| n.name == NAME)?;
+    fn take_name(&mut self, name: &str) -> Option<u32> {
+        let at = self.names.iter().rposition(|n| n.depth.is_none() && n.name == name)?;
         Some(self.names.remove(at).id)
     }
 }
@@ -193,7 +197,10 @@ impl Vm<'_> {
                     values: 7,
                     guarded,
                 };
-                self.open_served(&opening, params, 1, Some(handle))
+                self.open_served(&opening, params, 1, Some(handle)).inspect_err(|_| {
+                    // Nobody has been told of it.
+                    self.programs.texts.release(handle);
+                })
             }
             "sp_cursorexecute" => {
                 let handle = number(0);
@@ -303,11 +310,14 @@ impl Vm<'_> {
             concurrency::SCROLL_LOCKS => " SCROLL_LOCKS",
             _ => " OPTIMISTIC",
         };
-        let text = format!("DECLARE [{NAME}] CURSOR GLOBAL {kind}{locks} FOR {}", opening.text);
+        let name = name_at(self.state.nesting);
+        let text = format!("DECLARE [{name}] CURSOR GLOBAL {kind}{locks} FOR {}", opening.text);
         let (values, guarded) = (opening.values, opening.guarded);
-        self.run_directly(&text, opening.declarations, params, values, guarded)?;
+        let declared = self.run_directly(&text, opening.declarations, params, values, guarded);
+        let id = self.programs.cursors.take_name(&name);
+        declared?;
         // Where it could not be declared, that has been told.
-        let Some(id) = self.programs.cursors.take_name() else {
+        let Some(id) = id else {
             self.sink.return_status(1);
             return Ok(1);
         };
@@ -333,7 +343,11 @@ impl Vm<'_> {
         let mut status = 0;
         if opening.scroll & scroll::AUTO_FETCH != 0 {
             let wanted = if opening.rows > 0 { opening.rows } else { BLOCK_ROWS };
-            let (sent, ended) = self.send_block(handle, 0x2, 0, wanted).map_err(throw)?;
+            let sent = self.send_block(handle, 0x2, 0, wanted).inspect_err(|_| {
+                // Nobody has been told of it.
+                self.programs.cursors.stop_serving(handle);
+            });
+            let (sent, ended) = sent.map_err(throw)?;
             rows = sent as i32;
             status = ended;
         } else {

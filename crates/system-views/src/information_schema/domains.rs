@@ -6,8 +6,10 @@ use super::{Standard, catalog_name, standard};
 use crate::catalog_views::sequences::{Sequence, sequences};
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
-use catalog::ObjectRef;
+use crate::visibility::Visibility;
+use catalog::{ObjectRef, ProcedureDef};
 use executor::SqlError;
+use std::sync::Arc;
 use types::{SqlType, Value};
 
 /// The views of this file.
@@ -64,12 +66,23 @@ pub struct Domain {
 fn domains(context: &Context<'_>, _: &[Value]) -> Result<Vec<Domain>, SqlError> {
     let catalog = catalog_name(context);
     let all = context.database.catalog.objects_in(context.scope()).into_iter();
+    let seen = Visibility::of(context);
     let one = |object: ObjectRef| {
         let ObjectRef::Procedure(module) = object else { return None };
         let ty = semantics::type_names::alias_of(&module)?.ty;
+        if let Some(seen) = &seen
+            && !seen.of_type(module.object_id, context.schema_id(&module.schema))
+        {
+            return None;
+        }
+        // Whether it may know of what is bound to the type, and read its text.
+        let seen_of = |bound: &Arc<ProcedureDef>| match &seen {
+            Some(seen) => seen.of_object(context, &ObjectRef::Procedure(bound.clone())),
+            None => (true, true),
+        };
         let bound = |id| context.database.catalog.bindable_by_id(context.scope(), id);
-        let default = module.bindings.default.and_then(bound);
-        let rule = module.bindings.rule.and_then(bound);
+        let default = module.bindings.default.and_then(bound).filter(|d| seen_of(d).1);
+        let rule = module.bindings.rule.and_then(bound).filter(|rule| seen_of(rule).0);
         Some(Domain {
             catalog: catalog.clone(),
             schema: module.schema.to_string(),

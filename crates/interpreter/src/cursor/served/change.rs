@@ -3,8 +3,8 @@
 //! Promise: a change is a statement WHERE CURRENT OF, with its triggers, constraints and errors. Values come as parameters
 //! named after their columns, or as text of the statement.
 
-use super::NAME;
 use super::fetch::{MISSING, SUCCEEDED};
+use super::name_at;
 use crate::call::{Called, number_of, scalar, text_of, throw};
 use crate::rpc::RpcParam;
 use crate::vm::Vm;
@@ -74,18 +74,19 @@ impl Vm<'_> {
                 if table.is_empty() {
                     return Err(throw(SqlError::new(16929, 16, "The cursor is READ ONLY.")));
                 }
+                let name = name_at(self.state.nesting);
                 let text = match operation {
-                    DELETE => format!("DELETE FROM {table} WHERE CURRENT OF GLOBAL [{NAME}]"),
-                    _ => update_text(&table, values, &declared(values))?,
+                    DELETE => format!("DELETE FROM {table} WHERE CURRENT OF GLOBAL [{name}]"),
+                    _ => update_text(&table, values, &declared(values), &name)?,
                 };
                 for at in &rows {
                     let (_, cursor) =
                         self.programs.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
                     cursor.at = *at;
-                    self.programs.cursors.name_for_now(id);
+                    self.programs.cursors.name_for_now(&name, id);
                     let given = renamed(values);
                     let done = self.run_directly(&text, &declared(values), &given, 0, guarded);
-                    self.programs.cursors.take_name();
+                    self.programs.cursors.take_name(&name);
                     done?;
                 }
             }
@@ -137,8 +138,13 @@ fn texts(values: &[RpcParam]) -> Result<Vec<&str>, Halt> {
 }
 
 /// SET of values that have names, or of texts `[UPDATE t] [SET] c = e`.
-fn update_text(table: &str, values: &[RpcParam], declarations: &str) -> Result<String, Halt> {
-    let current = format!("WHERE CURRENT OF GLOBAL [{NAME}]");
+fn update_text(
+    table: &str,
+    values: &[RpcParam],
+    declarations: &str,
+    cursor: &str,
+) -> Result<String, Halt> {
+    let current = format!("WHERE CURRENT OF GLOBAL [{cursor}]");
     if !declarations.is_empty() {
         let named = values.iter().filter_map(column).enumerate();
         let sets: Vec<String> =
