@@ -34,8 +34,9 @@ const PROCEDURE: &str = "CREATE OR ALTER PROCEDURE dbo.usp_Enter
          IF @keep = 1 COMMIT; ELSE ROLLBACK;
      END";
 
-/// After so many transactions the first session takes a checkpoint, so that some die in one.
-const CHECKPOINT_EVERY: u64 = 40;
+/// After so many transactions the first session takes a checkpoint, so that some die in one: few are made in the fraction
+/// of a second that a cycle lives.
+const CHECKPOINT_EVERY: u64 = 3;
 
 /// What is entered.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +159,7 @@ fn enter(session: &mut Session, load: Load, number: u32) -> Result<(), String> {
             session,
             &format!("EXEC dbo.usp_Enter {cycle}, {number}, {n}, {memory}, {}", i32::from(keep)),
         )?;
-        if number == 1 && n.is_multiple_of(CHECKPOINT_EVERY) {
+        if number == 1 && (n + u64::from(cycle)).is_multiple_of(CHECKPOINT_EVERY) {
             execute(session, "CHECKPOINT")?;
         }
         // One write call a line: a kill cuts no acknowledged line in two.
