@@ -180,9 +180,12 @@ impl TableStatistics {
             let columns = s.columns.iter().map(|(ordinal, ..)| *ordinal);
             let first: Vec<usize> = columns.take_while(|o| ordinals.contains(o)).collect();
             let density = *s.densities.get(first.len().checked_sub(1)?)?;
-            (first.len() > 1 && s.is_of(table)).then_some((first, density))
+            let fits = first.len() > 1 && s.is_of(table);
+            fits.then_some((s.updated_unix_ns, first, density))
         };
-        known.statistics.iter().filter_map(among).max_by_key(|(first, _)| first.len())
+        let known = known.statistics.iter().filter_map(among);
+        let (_, first, density) = known.max_by_key(|(at, first, _)| (first.len(), *at))?;
+        Some((first, density))
     }
 
     /// All, by id.

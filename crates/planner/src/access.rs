@@ -136,6 +136,16 @@ pub(crate) struct Access {
     pub again: f64,
 }
 
+impl Access {
+    /// What one more reading costs where all readings together find `rows` rows for `times` values: fewer than each would
+    /// find of a value that is there, since many are not.
+    pub fn again_for(&self, times: f64, rows: f64) -> f64 {
+        let there = (rows / (times * self.rows_out).max(1.0)).min(1.0);
+        let seek = cost::seek_again().min(self.again);
+        seek + (self.again - seek) * there
+    }
+}
+
 /// Reading a row through an entry of an index, in reads of a row where it lies.
 const LOOKUP: f64 = 4.0;
 
@@ -314,7 +324,8 @@ impl Lowering {
         };
         let rows = cost::read(met, bytes);
         access.cost = rows.total() + lookups + cost::pass(met) + sort;
-        access.again = cost::seek_again() + rows.cpu + lookups + cost::pass(met) + sort;
+        let each = rows.cpu + cost::pages(met * bytes) + cost::looped(out);
+        access.again = cost::seek_again() + each + lookups + cost::pass(met) + sort;
         // To seek at all is what FORCESEEK asks for.
         let seekable = table.is_seekable();
         if get.hints.forceseek && access.found.is_none() && seekable {
@@ -350,11 +361,22 @@ impl Lowering {
             .cloned()
             .collect();
         let share = self.facts.all_of_table(&of_range, &get.columns);
-        // Columns that go together leave more rows than each by itself would have it: the density of them all.
         let ordinals: Vec<usize> = key[..n].iter().map(|(ordinal, _)| *ordinal).collect();
-        match get.table.statistics.density_of(&get.table, &ordinals) {
-            Some(density) if n > 1 && !ends => share.max(density),
-            _ => share,
+        let density = get.table.statistics.density_of(&get.table, &ordinals);
+        let Some(density) = density.filter(|_| n > 1 && !ends) else { return share };
+        let sought = |e: &Expr| match &e.kind {
+            ExprKind::Compare { left, right, .. } => {
+                let own =
+                    |e: &Expr| estimate::as_column(e).is_some_and(|id| get.columns.contains(&id));
+                self.facts.is_unknown(if own(left) { right } else { left })
+            }
+            _ => false,
+        };
+        // What any values leave is the density of all the columns; columns that go together leave more rows of values
+        // that are known than each by itself would have it.
+        match of_range.iter().all(sought) {
+            true => density,
+            false => share.max(density),
         }
     }
 }

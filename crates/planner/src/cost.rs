@@ -19,6 +19,9 @@ const NEXT_ROW: f64 = 0.000_001_1;
 const PASS_ROW: f64 = 0.000_000_1;
 const HASH_ROW: f64 = 0.000_001_8;
 const MERGE_ROW: f64 = 0.000_001_8;
+/// Not SQL Server's, which has nothing for it: measured with tables in memory, a row of a nested loop's right side takes
+/// three times as long as one that is scanned; a third is the scan's, of [`NEXT_ROW`] and 100 bytes of [`NEXT_PAGE`].
+const LOOP_ROW: f64 = 0.000_02;
 const COMPARE: f64 = 0.000_000_48;
 
 /// Input and output, and processor.
@@ -54,6 +57,16 @@ pub fn read(rows: f64, row_bytes: f64) -> Cost {
 /// One more seek for a row, of a tree whose upper pages, and perhaps the lowest, are in memory by now.
 pub fn seek_again() -> f64 {
     FIRST_ROW
+}
+
+/// Bytes that lie one after the other, where the first page is in memory by now.
+pub fn pages(bytes: f64) -> f64 {
+    NEXT_PAGE * bytes / PAGE_BYTES
+}
+
+/// Rows that nested loops find for a row, put together with it.
+pub fn looped(rows: f64) -> f64 {
+    rows * LOOP_ROW
 }
 
 /// A row handed on.

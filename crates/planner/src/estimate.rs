@@ -40,6 +40,8 @@ pub struct Known {
 #[derive(Default)]
 pub(crate) struct Facts {
     columns: HashMap<ColId, (Arc<TableDef>, usize)>,
+    /// The first column of the mention of a table that a column belongs to: a table may be named twice.
+    mentions: HashMap<ColId, ColId>,
     /// Columns that are others under a new id.
     same: HashMap<ColId, ColId>,
     values: Vec<Value>,
@@ -70,6 +72,7 @@ impl Facts {
                 self.large |= rows.is_some_and(|rows| rows >= crate::access::SMALL_ROWS);
                 for (ordinal, id) in get.columns.iter().enumerate() {
                     self.columns.insert(*id, (get.table.clone(), ordinal));
+                    self.mentions.insert(*id, get.columns[0]);
                 }
             }
             Rel::Project { exprs, .. } => {
@@ -131,10 +134,15 @@ impl Facts {
     }
 
     fn column(&self, id: ColId) -> Option<&(Arc<TableDef>, usize)> {
+        self.columns.get(&self.stored(id)?)
+    }
+
+    /// The table's column that a column is, perhaps under a new id.
+    fn stored(&self, id: ColId) -> Option<ColId> {
         let mut id = id;
         for _ in 0..32 {
-            if let Some(found) = self.columns.get(&id) {
-                return Some(found);
+            if self.columns.contains_key(&id) {
+                return Some(id);
             }
             id = *self.same.get(&id)?;
         }
@@ -438,24 +446,89 @@ impl Facts {
         rows.max(1.0) / all
     }
 
-    /// The share of all pairs of rows that satisfy `conditions`, each side reading some of both.
-    pub fn pairs(&self, conditions: &[Expr], left_rows: f64, right_rows: f64) -> f64 {
+    /// Whether `e` has a value only when the statement runs.
+    pub fn is_unknown(&self, e: &Expr) -> bool {
+        self.value(e).is_none()
+    }
+
+    /// The share of all pairs of rows of two sides, with so many rows, that satisfy `conditions`, each reading some of
+    /// both; `is_right`: whether a column is the right side's.
+    pub fn pairs(
+        &self,
+        conditions: &[Expr],
+        (left_rows, right_rows): (f64, f64),
+        is_right: &dyn Fn(ColId) -> bool,
+    ) -> f64 {
         let share = |c: &Expr| match &c.kind {
             ExprKind::Compare { op: CompareOp::Eq, left, right } => {
-                if let Some(share) = self.joined(left, right) {
-                    return share;
-                }
-                let sides = [self.distinct(left), self.distinct(right)];
-                match sides {
+                let rows_left = |e: &Expr| match as_column(e).is_some_and(is_right) {
+                    true => right_rows,
+                    false => left_rows,
+                };
+                match [self.distinct(left), self.distinct(right)] {
                     [None, None] => 1.0 / left_rows.max(right_rows).max(1.0),
-                    // No more values than rows are left of the table that has fewer.
-                    [Some(a), Some(b)] => 1.0 / a.max(b).max(1.0),
+                    [Some(a), Some(b)] => {
+                        let all = self.joined(left, right).unwrap_or(1.0 / a.max(b).max(1.0));
+                        let (fewer, more, rows) = match a < b {
+                            true => (a, b, rows_left(right)),
+                            false => (b, a, rows_left(left)),
+                        };
+                        (all * partners(fewer, more, rows)).min(1.0)
+                    }
                     [Some(one), None] | [None, Some(one)] => 1.0 / one.max(1.0),
                 }
             }
             _ => UNKNOWN,
         };
-        back_off(conditions.iter().map(share).collect())
+        let each: Vec<f64> = conditions.iter().map(share).collect();
+        back_off(self.together(conditions, each))
+    }
+
+    /// Shares of `conditions`, where those over columns of one table that a statistic knows together are one: keys of
+    /// several columns are joined as a whole.
+    fn together(&self, conditions: &[Expr], mut shares: Vec<f64>) -> Vec<f64> {
+        if conditions.len() < 2 {
+            return shares;
+        }
+        // The side with more different values decides, as with one column.
+        let known = self.mentioned_in(conditions).into_iter().filter_map(known_together);
+        let order = |(a, x): &(Vec<usize>, f64), (b, y): &(Vec<usize>, f64)| {
+            a.len().cmp(&b.len()).then(y.total_cmp(x))
+        };
+        let Some((covered, density)) = known.max_by(order) else { return shares };
+        let of_each = covered.iter().map(|at| shares[*at]);
+        let (product, least) =
+            of_each.fold((1.0, 1.0f64), |(all, least), share| (all * share, least.min(share)));
+        let others = shares.iter().enumerate().filter(|(at, _)| !covered.contains(at));
+        shares = others.map(|(_, share)| *share).collect();
+        // NaN, which a damaged statistic may hold, becomes the product.
+        shares.push(density.max(product).min(least));
+        shares
+    }
+
+    /// The mentions of tables in equalities, each with its columns there.
+    fn mentioned_in(&self, conditions: &[Expr]) -> Vec<Mention<'_>> {
+        let mut mentions: Vec<(ColId, Mention<'_>)> = Vec::new();
+        for (at, condition) in conditions.iter().enumerate() {
+            let ExprKind::Compare { op: CompareOp::Eq, left, right } = &condition.kind else {
+                continue;
+            };
+            for id in [left, right].into_iter().filter_map(|e| self.stored(as_column(e)?)) {
+                let (Some((table, ordinal)), Some(first)) =
+                    (self.columns.get(&id), self.mentions.get(&id))
+                else {
+                    continue;
+                };
+                match mentions.iter_mut().find(|(known, _)| known == first) {
+                    Some((_, mention)) => mention.columns.push((*ordinal, at)),
+                    None => {
+                        let columns = vec![(*ordinal, at)];
+                        mentions.push((*first, Mention { table, columns }));
+                    }
+                }
+            }
+        }
+        mentions.into_iter().map(|(_, mention)| mention).collect()
     }
 
     /// The share of all pairs that are equal in two tables' columns, by the histograms of both; None where one lacks.
@@ -504,6 +577,27 @@ impl Facts {
     }
 }
 
+/// A table as a statement names it once: its columns in some equalities, each with the equality's place.
+struct Mention<'f> {
+    table: &'f TableDef,
+    columns: Vec<(usize, usize)>,
+}
+
+/// The places of two equalities or more whose columns a statistic begins with, and the density of these columns.
+fn known_together(mention: Mention<'_>) -> Option<(Vec<usize>, f64)> {
+    let Mention { table, columns } = mention;
+    if columns.len() < 2 {
+        return None;
+    }
+    let ordinals: Vec<usize> = columns.iter().map(|(ordinal, _)| *ordinal).collect();
+    let (known, density) = table.statistics.density_among(table, &ordinals)?;
+    let place = |ordinal: &usize| columns.iter().find(|(o, _)| o == ordinal).map(|(_, at)| *at);
+    let mut covered: Vec<usize> = known.iter().filter_map(place).collect();
+    covered.sort_unstable();
+    covered.dedup();
+    (covered.len() > 1).then_some((covered, density))
+}
+
 /// Whose columns count: one table's, or all.
 type Own<'a> = Option<&'a [ColId]>;
 
@@ -524,6 +618,14 @@ pub(crate) fn back_off(mut shares: Vec<f64>) -> f64 {
         power /= 2.0;
     }
     product
+}
+
+/// How many times as likely a row of a side with `more` different values, of which `rows` rows are left, is to have
+/// partners on a side with `fewer`, than any row of its table is. Most values of a calendar's days have no sales, but
+/// the days that a query asks for are rarely those: half way, by the root, between taking what is left for any values
+/// and taking it for such as the other side has.
+fn partners(fewer: f64, more: f64, rows: f64) -> f64 {
+    (more / rows.max(fewer).min(more)).max(1.0).sqrt()
 }
 
 /// The column that an expression is, perhaps in a wider type.

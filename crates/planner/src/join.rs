@@ -53,12 +53,14 @@ impl Lowering {
                     ordered = true;
                     derive(&rel, &mut preds);
                     let first = asking.is_none();
+                    let mut asked = Vec::new();
                     if first {
                         let taken = self.take_asking(&rel, &mut preds);
                         needed = with_exprs(&needed, taken.iter());
+                        asked = taken.iter().filter_map(|pred| self.asked_early(pred)).collect();
                         asking = Some(taken);
                     }
-                    let (better, expected) = connected(self, rel, &mut preds);
+                    let (better, expected) = connected(self, rel, &mut preds, &asked);
                     rel = better;
                     sizes = expected.filter(|_| first).unwrap_or_default();
                 }
@@ -124,6 +126,14 @@ impl Lowering {
         let (asking, rest) = std::mem::take(preds).into_iter().partition(asks);
         *preds = rest;
         asking
+    }
+
+    /// The columns that a subquery is asked about as soon as they are there, and the share of rows that it leaves.
+    fn asked_early(&self, pred: &Expr) -> Option<(Vec<ColId>, f64)> {
+        let share = self.share_of(pred);
+        let mut read = Vec::new();
+        pred.columns(&mut read);
+        (share < EARLY_SHARE).then_some((read, share))
     }
 
     /// After which step of the join each of those predicates is asked: early where it leaves few rows, else where rows
@@ -237,7 +247,9 @@ impl Lowering {
         });
         let mut right = self.rel(right, to_right, needed);
         let pairs = left_rows * right.node.rows;
-        let share = || self.facts.pairs(&conditions, left_rows, right.node.rows);
+        let is_right = |id| right.cols.contains(&id);
+        let sides = (left_rows, right.node.rows);
+        let share = || self.facts.pairs(&conditions, sides, &is_right);
         let rows = informed.then(|| {
             let matched = joined_rows(kind, left_rows, pairs * share());
             if kind == PhysicalJoin::Full { matched.max(right.node.rows) } else { matched }
@@ -340,13 +352,10 @@ impl Lowering {
         let whole = self.weigh(get, own);
         let right_cols: Vec<ColId> = right.columns();
         let equal = conditions.iter().any(|c| equality(c, &left.cols, &right_cols).is_some());
-        Some(Costs {
-            first: each.cost,
-            again: each.again,
-            reading: whole.cost,
-            rows: whole.rows_out,
-            equal,
-        })
+        let sides = (left.node.rows, whole.rows_out);
+        let share = self.facts.pairs(conditions, sides, &|id| right_cols.contains(&id));
+        let again = each.again_for(sides.0, sides.0 * sides.1 * share);
+        Some(Costs { first: each.cost, again, reading: whole.cost, rows: whole.rows_out, equal })
     }
 
     /// A condition that a subquery has a match becomes a join, when the match is by conditions a join

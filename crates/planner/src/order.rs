@@ -33,6 +33,7 @@ pub(crate) fn connected(
     lowering: &Lowering,
     rel: Rel,
     preds: &mut Vec<Expr>,
+    asked: &[(Vec<ColId>, f64)],
 ) -> (Rel, Option<Vec<f64>>) {
     if lowering.hints.force_order {
         return (rel, None);
@@ -54,7 +55,7 @@ pub(crate) fn connected(
     let by_cost = {
         let mut rels = Vec::new();
         collect_parts(&rel, &mut rels);
-        lowering.best_order(&rels, &conditions)
+        lowering.best_order(&rels, &conditions, asked)
     };
     let (order, sizes) = match by_cost {
         // A join within the right side is a part of its own there.

@@ -35,6 +35,8 @@ struct Part {
     cost: f64,
     /// Its table and own predicates, where it is one.
     table: Option<(Get, Vec<Expr>)>,
+    /// All of its columns.
+    columns: Needed,
 }
 
 /// A predicate over two parts or more.
@@ -63,8 +65,14 @@ pub(crate) struct Order {
 
 impl Lowering {
     /// The order in which the parts of an inner join are best joined; None where not enough is known of them.
-    /// `conditions` are all predicates that hold for the joined rows.
-    pub fn best_order(&self, parts: &[&Rel], conditions: &[Expr]) -> Option<Order> {
+    /// `conditions` are all predicates that hold for the joined rows; `asked`: columns that a subquery is asked about as
+    /// soon as they are there, and the share of rows that it leaves.
+    pub fn best_order(
+        &self,
+        parts: &[&Rel],
+        conditions: &[Expr],
+        asked: &[(Vec<ColId>, f64)],
+    ) -> Option<Order> {
         if !self.facts.is_large() || parts.len() > PARTS_MAX {
             return None;
         }
@@ -89,6 +97,14 @@ impl Lowering {
         for (rel, own) in parts.iter().zip(own) {
             known.push(self.part(rel, own)?);
         }
+        for (read, share) in asked {
+            let mut of = read.iter().filter_map(|id| columns.of(*id));
+            if let Some(first) = of.next()
+                && of.all(|part| part == first)
+            {
+                known[first].rows = (known[first].rows * share).max(1.0);
+            }
+        }
         let best = match known.len() <= ALL_ORDERS_MAX {
             true => self.all_orders(&known, &links),
             false => self.next_best(&known, &links),
@@ -103,13 +119,15 @@ impl Lowering {
             below = input;
         }
         own.iter_mut().for_each(fold);
+        let columns = rel.columns().into_iter().collect();
         if let Rel::Get(get) = below {
             let access = self.weigh(get, own.clone());
             let (rows, cost) = (access.rows_out, access.cost);
-            return Some(Part { rows, cost, table: Some(((**get).clone(), own)) });
+            return Some(Part { rows, cost, table: Some(((**get).clone(), own)), columns });
         }
         let rows = self.rough_rows(below)? * self.facts.all_of(&own);
-        Some(Part { rows: rows.max(1.0), cost: cost::read(rows, 100.0).total(), table: None })
+        let cost = cost::read(rows, 100.0).total();
+        Some(Part { rows: rows.max(1.0), cost, table: None, columns })
     }
 
     /// Rows of a tree, roughly; None where there is no telling.
@@ -146,7 +164,9 @@ impl Lowering {
                 if let Some(on) = on {
                     conjuncts(on.clone(), &mut conditions);
                 }
-                let inner = l * r * self.facts.pairs(&conditions, l, r);
+                let own: Needed = right.columns().into_iter().collect();
+                let share = self.facts.pairs(&conditions, (l, r), &|id| own.contains(&id));
+                let inner = l * r * share;
                 match kind {
                     JoinKind::Left => inner.max(l),
                     JoinKind::Right => inner.max(r),
@@ -166,7 +186,8 @@ impl Lowering {
             links.iter().filter(|l| l.parts & (1 << next) != 0 && l.parts & !set == 0).collect();
         let conditions: Vec<Expr> = usable.iter().map(|l| l.expr.clone()).collect();
         let part = &parts[next];
-        let share = self.facts.pairs(&conditions, joined.rows, part.rows);
+        let is_right = |id| part.columns.contains(&id);
+        let share = self.facts.pairs(&conditions, (joined.rows, part.rows), &is_right);
         let rows = (joined.rows * part.rows * share).max(1.0);
         let whole = match usable.iter().any(|l| l.equality) {
             true => {
@@ -181,7 +202,8 @@ impl Lowering {
                 return None;
             }
             let access = self.weigh(get, preds);
-            Some(access.cost + (joined.rows - 1.0).max(0.0) * access.again)
+            let again = access.again_for(joined.rows, rows);
+            Some(access.cost + (joined.rows - 1.0).max(0.0) * again)
         });
         let only_loops = !self.hints.allows_hash() && !self.hints.allows_merge();
         let step = match by_seeks {

@@ -226,13 +226,15 @@ impl Catalog {
         };
         let lists: Vec<&Vec<Value>> = spec.columns.iter().map(of).collect();
         let mut densities = Vec::with_capacity(lists.len());
-        let mut distinct_scale = 1.0;
+        let (mut distinct_scale, mut fewer) = (1.0, 1.0f64);
         for n in 1..=lists.len() {
             let (distinct, estimated) = distinct(&lists[..n], &sample.leaf_ends, scale);
             if n == 1 && distinct > 0.0 {
                 distinct_scale = estimated / distinct;
             }
-            densities.push(1.0 / estimated.max(1.0));
+            // More columns have no fewer values, whatever the sample makes one think.
+            fewer = fewer.max(estimated);
+            densities.push(1.0 / fewer);
         }
         let mut first = lists[0].clone();
         first.iter_mut().for_each(cut);
@@ -315,7 +317,9 @@ impl Catalog {
             Extent::Percent(percent) => (leaves * percent / 100.0).ceil(),
             Extent::Rows(rows) => (rows as f64 / per_leaf).ceil(),
         };
-        let whole = leaves <= wanted.max(SAMPLE_LEAVES as f64 / 4.0) || wanted >= 0.5 * leaves;
+        // Of a leaf or two nothing could be said: what is there once might be there always.
+        let wanted = wanted.max(SAMPLE_LEAVES as f64 / 4.0);
+        let whole = leaves <= wanted || wanted >= 0.5 * leaves;
         let every = if whole { (leaves * per_leaf / SAMPLE_ROWS_MAX as f64).ceil() } else { 1.0 };
         let every = (every as u64).max(1);
         let mut values = vec![Vec::new(); columns.len()];
@@ -338,7 +342,7 @@ impl Catalog {
             })?;
             rows as f64
         } else {
-            let n = wanted.max(1.0) as usize;
+            let n = wanted as usize;
             let (mut leaves, mut rows, mut walks) = (0.0, 0.0, 0);
             // A leaf is taken once: values seen twice are taken for frequent ones.
             let mut seen = HashSet::with_capacity(n);

@@ -147,6 +147,59 @@ fn joins_go_by_the_histograms_of_both_sides() {
 }
 
 #[test]
+fn keys_of_several_columns_are_joined_as_a_whole() {
+    let names = Fixture::new(
+        "CREATE TABLE whole (a int NOT NULL, b int NOT NULL, c int NOT NULL)
+         CREATE TABLE part (a int NOT NULL, b int NOT NULL)",
+    );
+    let (whole, part) = (table(&names, "whole"), table(&names, "part"));
+    whole.statistics.note_rows(whole.tree, f64::from(ROWS), 0);
+    part.statistics.note_rows(part.tree, 1_000.0, 0);
+    let each = |f: &dyn Fn(i32) -> i32| (0..ROWS).map(|i| Value::Int(f(i))).collect::<Vec<_>>();
+    // 100 values of a, 100 of b, all 10,000 pairs.
+    put(&whole, 1, "a", each(&|i| i / 100));
+    put(&whole, 2, "b", each(&|i| i % 100));
+    put(&whole, 3, "c", each(&|i| i));
+    put(&part, 1, "a", (0..1_000).map(|i| Value::Int(i / 10)).collect());
+    put(&part, 2, "b", (0..1_000).map(|i| Value::Int(i % 100)).collect());
+    let join = "JOIN part p ON p.a = w.a AND p.b = w.b";
+    let rows = |rest: &str| {
+        let sql = format!("SELECT w.c FROM whole w {rest}");
+        plan(&names, &sql, &Known::default()).root.rows
+    };
+    // By the columns apart: 10,000 x 1,000 / 100 / the root of 100.
+    assert!((9_000.0..11_000.0).contains(&rows(join)), "{}", rows(join));
+    whole.statistics.put(together(&whole, 4, ["a", "b"], vec![0.01, 0.000_1]));
+    assert!((900.0..1_100.0).contains(&rows(join)), "{}", rows(join));
+    // Two mentions of a table have no pairs together.
+    let apart = "JOIN part p ON p.a = w.a JOIN whole v ON v.b = p.b";
+    assert!(rows(apart) > 500_000.0, "{}", rows(apart));
+}
+
+/// A statistic of two columns, whose densities are to be said; all else is as of the first.
+fn together(table: &TableDef, id: i32, columns: [&str; 2], densities: Vec<f64>) -> Statistic {
+    let column = |name: &str| {
+        let ordinal = table.column(name).expect("a column");
+        (ordinal, name.into(), table.columns[ordinal].ty)
+    };
+    let columns: Vec<_> = columns.map(column).into();
+    let first = table.statistics.of_column(table, columns[0].0).expect("that of the first");
+    Statistic { id, columns, densities, average_bytes: vec![4.0, 4.0], ..(*first).clone() }
+}
+
+#[test]
+fn no_share_of_pairs_is_more_than_all() {
+    let names = fixture();
+    let (big, dim) = (table(&names, "big"), table(&names, "dim"));
+    // Of big's hundred values dim has one, that of half of big's rows; and of big there is one row.
+    put(&dim, 1, "g", vec![Value::Int(7); 1_000]);
+    big.statistics.put(together(&big, 9, ["g", "h"], vec![0.01, 0.001]));
+    let sql = "SELECT b.id FROM big b JOIN dim d ON d.g = b.g AND d.g = b.h WHERE b.id = 5";
+    let rows = plan(&names, sql, &Known::default()).root.rows;
+    assert!(rows <= 1_000.0, "{rows}");
+}
+
+#[test]
 fn sides_that_come_in_order_are_merged() {
     let names = fixture();
     let shown = |sql: &str| plan(&names, sql, &Known::default()).to_string();
