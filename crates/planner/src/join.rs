@@ -355,7 +355,14 @@ impl Lowering {
         let sides = (left.node.rows, whole.rows_out);
         let share = self.facts.pairs(conditions, sides, &|id| right_cols.contains(&id));
         let again = each.again_for(sides.0, sides.0 * sides.1 * share);
-        Some(Costs { first: each.cost, again, reading: whole.cost, rows: whole.rows_out, equal })
+        Some(Costs {
+            first: each.cost,
+            again,
+            found: each.again,
+            reading: whole.cost,
+            rows: whole.rows_out,
+            equal,
+        })
     }
 
     /// A condition that a subquery has a match becomes a join, when the match is by conditions a join
@@ -462,6 +469,8 @@ struct Costs {
     /// Of a seek into it, and of one more.
     first: f64,
     again: f64,
+    /// Of one more that finds what its value has.
+    found: f64,
     /// Of reading it whole.
     reading: f64,
     /// Its rows then.
@@ -486,9 +495,9 @@ impl Costs {
         self.reading + meeting
     }
 
-    /// Left rows up to which seeks cost less.
+    /// Left rows up to which seeks cost less, though each of them has its partners.
     fn rows_max(&self) -> f64 {
-        let most = |left: f64| (self.whole(left) - self.first) / self.again + 1.0;
+        let most = |left: f64| (self.whole(left) - self.first) / self.found + 1.0;
         // More left rows make the whole dearer too, if only a little.
         most(most(1.0)).floor().max(0.0)
     }
