@@ -13,6 +13,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use types::Value;
+use workloads::IN_MEMORY;
 pub use workloads::Tables;
 
 const COLUMNS: &str = "cycle int NOT NULL, session int NOT NULL, number bigint NOT NULL, side int NOT NULL, \
@@ -109,9 +110,10 @@ fn set_up(session: &mut Session, fresh: bool) -> Result<(), String> {
     if is_null(session, "SELECT OBJECT_ID('dbo.EntryInMemory')")? {
         let keys = "CONSTRAINT PK_EntryInMemory PRIMARY KEY NONCLUSTERED (cycle, session, number, side), \
                     INDEX by_number NONCLUSTERED HASH (number) WITH (BUCKET_COUNT = 4096)";
-        let options = "MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_AND_DATA";
-        let table = format!("CREATE TABLE dbo.EntryInMemory ({COLUMNS}, {keys}) WITH ({options})");
-        execute(session, &table)?;
+        execute(
+            session,
+            &format!("CREATE TABLE dbo.EntryInMemory ({COLUMNS}, {keys}){IN_MEMORY}"),
+        )?;
     }
     execute(session, PROCEDURE).map(drop)
 }

@@ -21,6 +21,7 @@ mod list_append;
 mod queue;
 
 pub use bank::Bank;
+pub use isolation::tables::IN_MEMORY;
 pub use isolation::{Level, Tables};
 pub use ledger::Ledger;
 pub use list_append::ListAppend;

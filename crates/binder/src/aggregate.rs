@@ -142,7 +142,7 @@ impl Binder<'_> {
                 (157, "An aggregate may not appear in the set list of an UPDATE statement.")
             }
             Place::Output => (158, "An aggregate may not appear in the OUTPUT clause."),
-            Place::Other | Place::Clause(_) => (
+            Place::Other | Place::MergeCondition(_) => (
                 147,
                 "An aggregate may not appear in the WHERE clause unless it is in a subquery \
                  contained in a HAVING clause or a select list, and the column being \

@@ -509,14 +509,14 @@ impl<'a> Binder<'a> {
         let full = full.join(".");
         let state = if c.qualifier.is_empty() { 1 } else { 2 };
         match self.scopes.last().map(|scope| scope.place) {
-            Some(Place::Clause(ast::MergeWhen::NotMatched)) => {
+            Some(Place::MergeCondition(ast::MergeWhen::NotMatched)) => {
                 let text = format!(
                     "The identifier '{full}' cannot be bound. Only source columns and columns in the clause scope are \
                      allowed in the 'WHEN NOT MATCHED' clause of a MERGE statement."
                 );
                 return Err(BindError::new(5333, 16, line, text).with_state(state));
             }
-            Some(Place::Clause(ast::MergeWhen::NotMatchedBySource)) => {
+            Some(Place::MergeCondition(ast::MergeWhen::NotMatchedBySource)) => {
                 let text = format!(
                     "The identifier '{full}' cannot be bound. Only target columns and columns in the clause scope are \
                      allowed in the 'WHEN NOT MATCHED BY SOURCE' clause of a MERGE statement."

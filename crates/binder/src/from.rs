@@ -50,17 +50,20 @@ impl Binder<'_> {
                     }
             });
             if let Some(l) = clash {
-                return Err(if l.schema.is_some() != r.schema.is_some() {
-                    // The name of a table is another's alias.
+                // The name of a table is another's alias.
+                let aliased = match (&l.schema, &r.schema) {
+                    (Some(_), None) => Some((&r.name, &l.shown)),
+                    (None, Some(_)) => Some((&l.name, &r.shown)),
+                    _ => None,
+                };
+                return Err(if let Some((alias, table)) = aliased {
                     self.error(
                         1012,
                         format!(
-                            "The correlation name '{}' has the same exposed name as table '{}'.",
-                            if l.schema.is_some() { &r.name } else { &l.name },
-                            if l.schema.is_some() { &l.shown } else { &r.shown }
+                            "The correlation name '{alias}' has the same exposed name as table '{table}'."
                         ),
                     )
-                } else if l.schema.is_some() && r.schema.is_some() {
+                } else if l.schema.is_some() {
                     self.error(
                         1013,
                         format!(

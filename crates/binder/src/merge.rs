@@ -87,7 +87,7 @@ impl Binder<'_> {
             };
             let condition = match &clause.condition {
                 Some(e) => {
-                    let place = Place::Clause(clause.when);
+                    let place = Place::MergeCondition(clause.when);
                     Some(self.within_place(tables, place, |b| b.in_merge(|b| b.condition(e)))?)
                 }
                 None => None,

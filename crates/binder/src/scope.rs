@@ -72,7 +72,7 @@ pub(crate) enum Place {
     /// In the OUTPUT of a change.
     Output,
     /// In the condition of a clause of MERGE.
-    Clause(syntax::ast::MergeWhen),
+    MergeCondition(syntax::ast::MergeWhen),
 }
 
 impl Scope {

@@ -59,8 +59,10 @@ impl Binder<'_> {
         }
         if placing.merge {
             // In an action, not in the condition before it.
-            let in_condition =
-                self.scopes.last().is_some_and(|scope| matches!(scope.place, Place::Clause(_)));
+            let in_condition = self
+                .scopes
+                .last()
+                .is_some_and(|scope| matches!(scope.place, Place::MergeCondition(_)));
             if !in_condition {
                 let text = "can only be used with MERGE if it is defined within a default constraint on the target table \
                             for insert actions.";

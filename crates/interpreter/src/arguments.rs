@@ -125,11 +125,8 @@ pub(crate) fn no_parameter(code: &Code, name: Option<&str>) -> SqlError {
         None if code.params.is_empty() => {
             let text =
                 format!("Procedure {procedure} has no parameters and arguments were supplied.");
-            return SqlError::new(8146, 16, text).with_state(if procedure.is_empty() {
-                1
-            } else {
-                2
-            });
+            let state = if procedure.is_empty() { 1 } else { 2 };
+            return SqlError::new(8146, 16, text).with_state(state);
         }
         None => SqlError::new(
             8144,

@@ -50,19 +50,11 @@ impl Vm<'_> {
             .into());
         }
         if let Some(sets) = &exec.result_sets {
-            let mut through = ResultSets::new(sets, &mut *self.sink);
-            let mut inner = Vm {
-                state: &mut *self.state,
-                host: &mut *self.host,
-                programs: &mut *self.programs,
-                sink: &mut through,
-                cancel: self.cancel.clone(),
-                failed: false,
-            };
-            let result = inner.execute_called(exec, code, frame, guarded, called);
-            let failed = inner.failed;
+            let (apart, sink) = self.apart();
+            let mut through = ResultSets::new(sets, sink);
+            let result =
+                apart.run(&mut through, |vm| vm.execute_called(exec, code, frame, guarded, called));
             let fits = through.end();
-            self.failed |= failed;
             result?;
             return Ok(fits?);
         }
@@ -602,17 +594,10 @@ impl Vm<'_> {
         self.state.gathering = true;
         self.state.transaction.floor = self.state.transaction.count;
         let mut gathered = Gather::default();
-        let mut inner = Vm {
-            state: &mut *self.state,
-            host: &mut *self.host,
-            programs: &mut *self.programs,
-            sink: &mut gathered,
-            cancel: self.cancel.clone(),
-            failed: false,
-        };
-        let result = inner.execute(exec, code, frame, guarded, &mut Called::default());
-        let failed = inner.failed;
-        self.failed |= failed;
+        let (apart, _) = self.apart();
+        let mut called = Called::default();
+        let result =
+            apart.run(&mut gathered, |vm| vm.execute(exec, code, frame, guarded, &mut called));
         self.state.gathering = false;
         self.state.transaction.floor = 0;
         gathered.messages.iter().for_each(|message| self.sink.message(message));

@@ -29,13 +29,13 @@ impl Vm<'_> {
         Ok(match name {
             "sp_prepare" => {
                 let handle = self.prepare(text(2), text(1))?;
-                give(handle, args, caller, frame)?;
+                give_handle(handle, args, caller, frame)?;
                 0
             }
             "sp_prepexec" => {
                 self.programs.texts.release(number(0));
                 let handle = self.prepare(text(2), text(1))?;
-                give(handle, args, caller, frame)?;
+                give_handle(handle, args, caller, frame)?;
                 self.execute_handle(handle, args.get(3..), caller, frame, guarded)?
             }
             "sp_execute" => {
@@ -71,15 +71,25 @@ impl Vm<'_> {
 }
 
 /// The handle goes to the variable of the first argument.
-fn give(
+fn give_handle(
     handle: i32,
     args: &[Argument],
     caller: &Code,
     frame: &mut [Value],
 ) -> Result<(), SqlError> {
-    if let Some(var) = args.first().and_then(|arg| arg.output) {
+    give(args.first(), (SqlType::Int, &Value::Int(handle)), caller, frame)
+}
+
+/// What comes out of an argument goes to its variable, if it has one.
+pub(crate) fn give(
+    arg: Option<&Argument>,
+    (ty, value): (SqlType, &Value),
+    caller: &Code,
+    frame: &mut [Value],
+) -> Result<(), SqlError> {
+    if let Some(var) = arg.and_then(|arg| arg.output) {
         let to = caller.vars[var as usize];
-        frame[var as usize] = convert::cast(&Value::Int(handle), SqlType::Int, to, 0)?;
+        frame[var as usize] = convert::cast(value, ty, to, 0)?;
     }
     Ok(())
 }

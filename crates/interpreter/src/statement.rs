@@ -356,9 +356,7 @@ impl Vm<'_> {
             session_state::check_settings(&self.state.options, verb)?;
         }
         if kind.query().is_some_and(planner::cannot_seek) {
-            let text = "Query processor could not produce a query plan because of the hints defined in this query. \
-                        Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
-            return Err(SqlError::new(8622, 16, text));
+            return Err(session_state::messages::error(8622, &[]));
         }
         let mut watch = self.commands().prepare_statistics(kind);
         watch.once = recompiles(kind);

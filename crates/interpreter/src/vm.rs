@@ -42,6 +42,41 @@ pub(crate) struct Vm<'a> {
     pub failed: bool,
 }
 
+/// A batch in execution without the place that its answers go to.
+pub(crate) struct Apart<'a> {
+    state: &'a mut SessionState,
+    host: &'a mut dyn Host,
+    programs: &'a mut Programs,
+    cancel: &'a Arc<AtomicBool>,
+    failed: &'a mut bool,
+}
+
+impl Vm<'_> {
+    /// The batch and its sink, for a call whose answers go to another one, which may stand before it.
+    pub fn apart(&mut self) -> (Apart<'_>, &mut dyn ResultSink) {
+        let apart = Apart {
+            state: &mut *self.state,
+            host: &mut *self.host,
+            programs: &mut *self.programs,
+            cancel: &self.cancel,
+            failed: &mut self.failed,
+        };
+        (apart, &mut *self.sink)
+    }
+}
+
+impl Apart<'_> {
+    /// Runs a call with `sink` in the place of the batch's; its errors are the batch's.
+    pub fn run<R>(self, sink: &mut dyn ResultSink, call: impl FnOnce(&mut Vm<'_>) -> R) -> R {
+        let Apart { state, host, programs, cancel, failed } = self;
+        let cancel = cancel.clone();
+        let mut inner = Vm { state, host, programs, sink, cancel, failed: false };
+        let result = call(&mut inner);
+        *failed |= inner.failed;
+        result
+    }
+}
+
 /// How far a program has come.
 pub(crate) enum Stepped {
     /// It goes on at its `pc`.

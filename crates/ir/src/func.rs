@@ -328,8 +328,9 @@ pub enum FuncId {
     /// (nvarchar table, int index, int place) -> nvarchar(128)
     IndexCol,
     StatsDate,
-    /// (nvarchar name) -> int: FILE_ID, FILE_IDEX
+    /// (nvarchar name) -> smallint
     FileId,
+    /// (nvarchar name) -> int
     FileIdex,
     /// (int id) -> nvarchar(128)
     FileName,

@@ -291,7 +291,8 @@ fn check_conflicts(hints: &[ast::TableHint], out: &TableHints) -> Result<(), Bin
     Ok(())
 }
 
-/// Reads the hints of a table; 321 for a word that is none, 308 for an index that is none.
+/// Reads the hints of a table: 321 for a word that is none, 8171 for one that no table has; what [`index_id`], [`sought`]
+/// and [`check_conflicts`] say.
 pub fn hints_for(
     hints: &[ast::TableHint],
     table: Option<&catalog::TableDef>,

@@ -113,10 +113,9 @@ fn by_date(index: &str) -> bool {
 
 /// The seconds it took.
 pub fn load(engine: &mut Engine, folder: &Path, clustering: Clustering) -> Result<f64, Failure> {
-    let by_date = |index: &&&str| {
-        clustering == Clustering::Date && engine.dialect == Dialect::Tsql && by_date(index)
-    };
-    let (clustered, indexes): (Vec<&str>, Vec<&str>) = INDEXES.iter().partition(by_date);
+    let by_dates = clustering == Clustering::Date && engine.dialect == Dialect::Tsql;
+    let (clustered, indexes): (Vec<&str>, Vec<&str>) =
+        INDEXES.iter().partition(|index| by_dates && by_date(index));
     let mut seconds = 0.0;
     for (table, text) in tables() {
         let file = folder.join(format!("{table}.tbl"));
@@ -124,10 +123,10 @@ pub fn load(engine: &mut Engine, folder: &Path, clustering: Clustering) -> Resul
         let of_table = format!(" on {table} (");
         let clustered = clustered.iter().find(|index| index.contains(&of_table));
         let text = match engine.dialect {
-            Dialect::Tsql if clustered.is_some() => {
-                text.replace(", primary key (", ", primary key nonclustered (")
-            }
-            Dialect::Tsql => text,
+            Dialect::Tsql => match clustered {
+                Some(_) => text.replace(", primary key (", ", primary key nonclustered ("),
+                None => text,
+            },
             Dialect::Postgres => text.replacen("create table", "create unlogged table", 1),
             // DuckDB's primary keys are indexes that only changes ask.
             Dialect::Duck => {

@@ -227,14 +227,16 @@ impl<'s> Walk<'s> {
 
 /// How far `value` lies between two others, from 0 to 1.
 fn share(low: &Value, high: &Value, value: &Value) -> f64 {
-    if let (Value::Binary(low), Value::Binary(high), Value::Binary(value)) = (low, high, value) {
-        // Where they begin alike, as versions of rows do, they are told apart by what follows.
-        let alike = low.iter().zip(high.iter()).take_while(|(a, b)| a == b).count();
-        let rest = |bytes: &[u8]| leading(bytes.get(alike..).unwrap_or(&[]));
-        let (low, high, value) = (rest(low), rest(high), rest(value));
-        return if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 };
-    }
-    match (number(low), number(high), number(value)) {
+    let places = match (low, high, value) {
+        (Value::Binary(low), Value::Binary(high), Value::Binary(value)) => {
+            // Where they begin alike, as versions of rows do, they are told apart by what follows.
+            let alike = low.iter().zip(high.iter()).take_while(|(a, b)| a == b).count();
+            let rest = |bytes: &[u8]| Some(leading(bytes.get(alike..).unwrap_or(&[])));
+            (rest(low), rest(high), rest(value))
+        }
+        _ => (number(low), number(high), number(value)),
+    };
+    match places {
         (Some(low), Some(high), Some(value)) if high > low => {
             ((value - low) / (high - low)).clamp(0.0, 1.0)
         }

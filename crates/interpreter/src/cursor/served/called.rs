@@ -5,12 +5,13 @@
 //! variables when the procedure has come to its end.
 
 use crate::code::Code;
+use crate::prepared_calls::give;
 use crate::rpc::{RpcParam, RpcValue};
 use crate::vm::Vm;
 use commands::Argument;
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
 use session_state::Halted;
-use types::{SqlType, Value, convert};
+use types::{SqlType, Value};
 
 /// Stands between the procedure and its caller's sink, and keeps what is the caller's to know.
 struct Through<'a> {
@@ -30,25 +31,11 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<i32, Halted> {
         let params: Vec<RpcParam> = args.iter().map(as_sent).collect();
-        let mut through = Through { to: &mut *self.sink, given: Vec::new() };
-        let mut inner = Vm {
-            state: &mut *self.state,
-            host: &mut *self.host,
-            programs: &mut *self.programs,
-            sink: &mut through,
-            cancel: self.cancel.clone(),
-            failed: false,
-        };
-        let called = inner.server_cursor(name, &params, guarded);
-        let failed = inner.failed;
-        let given = through.given;
-        self.failed |= failed;
-        let status = called?;
-        for (at, ty, value) in given {
-            if let Some(var) = args.get(at).and_then(|arg| arg.output) {
-                let to = caller.vars[var as usize];
-                frame[var as usize] = convert::cast(&value, ty, to, 0)?;
-            }
+        let (apart, to) = self.apart();
+        let mut through = Through { to, given: Vec::new() };
+        let status = apart.run(&mut through, |vm| vm.server_cursor(name, &params, guarded))?;
+        for (at, ty, value) in through.given {
+            give(args.get(at), (ty, &value), caller, frame)?;
         }
         Ok(status)
     }
