@@ -69,6 +69,7 @@ pub use recovering::{RecoveryPhase, RecoveryReport};
 pub use restore::{
     RestoreReport, RestoreRequest, Stopped, check_version, restore_database, restore_log,
 };
+pub use sample::{Place, Sampler};
 pub use scan::{Scan, Spot};
 pub use status::{Activity, LockRow, TransactionInfo, WaitRow, log_deadlocks};
 pub use together::{Parent, Part, PartChange, TOGETHER_FEW, Together};
@@ -90,8 +91,8 @@ pub use storage::memory::{
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
 pub use storage::{
-    Compacted, FileSpace, FilegroupId, Found, LeafHint as InsertHint, PageSample, RandomLeaf,
-    RowImage, Run, TreeId, TreeReport, set_grow_together,
+    Compacted, FileSpace, FilegroupId, Found, LeafHint as InsertHint, PageSample, RowImage, Run,
+    TreeId, TreeReport, set_grow_together,
 };
 pub use storage::{KEY_MAX, KEYS_AHEAD};
 #[cfg(debug_assertions)]

@@ -618,3 +618,44 @@ fn a_sample_takes_a_leaf_once() {
         assert!((2_500.0..3_200.0).contains(&number(1)), "{rows:?}");
     });
 }
+
+#[test]
+fn a_memory_optimised_table_is_sampled_where_its_rows_are() {
+    with_session(|_, session| {
+        ok(session, "ALTER DATABASE t ADD FILEGROUP mem CONTAINS MEMORY_OPTIMIZED_DATA");
+        ok(session, "ALTER DATABASE t ADD FILE (NAME = 'mem', FILENAME = 'mem') TO FILEGROUP mem");
+        let keys = ["NONCLUSTERED", "NONCLUSTERED HASH WITH (BUCKET_COUNT = 65536)"];
+        for (table, key, kept) in [
+            ("ranged", keys[0], "SCHEMA_AND_DATA"),
+            ("hashed", keys[1], "SCHEMA_AND_DATA"),
+            ("fleeting", keys[1], "SCHEMA_ONLY"),
+        ] {
+            ok(
+                session,
+                &format!(
+                    "CREATE TABLE {table} (i int NOT NULL PRIMARY KEY {key}, n int NOT NULL) \
+                     WITH (MEMORY_OPTIMIZED = ON, DURABILITY = {kept})"
+                ),
+            );
+            ok(
+                session,
+                &format!("INSERT {table} SELECT value, value % 500 FROM GENERATE_SERIES(1, 80000)"),
+            );
+            ok(session, &format!("CREATE STATISTICS s ON {table} (n)"));
+            let rows = ok(
+                session,
+                &format!(
+                    "SELECT p.rows, p.rows_sampled, \
+                     (SELECT CAST(SUM(distinct_range_rows) + COUNT(*) AS bigint) \
+                      FROM sys.dm_db_stats_histogram(s.object_id, s.stats_id)) \
+                     FROM sys.stats AS s CROSS APPLY sys.dm_db_stats_properties(s.object_id, s.stats_id) AS p \
+                     WHERE s.object_id = OBJECT_ID('{table}') AND s.name = 's'"
+                ),
+            );
+            let number = |at: usize| rows[0][at].as_i64().unwrap_or(-1);
+            assert!((76_000..84_000).contains(&number(0)), "{table}: {rows:?}");
+            assert!((10_000..60_000).contains(&number(1)), "{table}: {rows:?}");
+            assert!((450..=520).contains(&number(2)), "{table}: {rows:?}");
+        }
+    });
+}

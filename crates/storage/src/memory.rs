@@ -65,6 +65,8 @@ mod node;
 #[cfg(not(loom))]
 mod range;
 #[cfg(not(loom))]
+mod sample;
+#[cfg(not(loom))]
 mod scan;
 #[cfg(not(loom))]
 mod sight;
@@ -88,6 +90,8 @@ pub use image::{Image, ImageWriter, Images};
 pub use lists::RowsToList;
 #[cfg(not(loom))]
 pub use reclaim::Pin;
+#[cfg(not(loom))]
+pub use sample::{Places, RandomPlace};
 #[cfg(not(loom))]
 pub use scan::Cursor;
 #[cfg(not(loom))]

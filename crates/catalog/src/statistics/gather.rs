@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering::*;
 use types::{SqlType, Value};
 
-/// Leaves that are read for a sample; a table of fewer is read whole.
+/// Leaves, or places of a memory-optimised table, that are read for a sample; a table of fewer is read whole.
 const SAMPLE_LEAVES: usize = 400;
 /// Rows that a sample has room for; of a larger one every n-th row is kept.
 const SAMPLE_ROWS_MAX: usize = 2_000_000;
@@ -130,11 +130,12 @@ impl Catalog {
         let tree = self.db.tree_of(table.tree, table.shape);
         let (_lock, counted) = (self.keep_table(table, &tree)?, tree.net_rows());
         let mut random = generator(table.object_id);
+        let sampler = tree.sampler();
         let (mut rows, mut leaves) = (0.0, 0.0);
         for _ in 0..ESTIMATE_WALKS {
-            let leaf = tree.random_leaf(&mut random)?;
+            let leaf = sampler.next(&mut random)?;
             rows += leaf.rows().count() as f64;
-            leaves += leaf.leaves;
+            leaves += leaf.places;
         }
         let walks = ESTIMATE_WALKS as f64;
         let rows = if leaves / walks <= COUNTED_LEAVES {
@@ -303,10 +304,11 @@ impl Catalog {
         let _lock = self.keep_table(table, &tree)?;
         let (counted, changes) = (tree.net_rows(), tree.changes());
         let mut random = generator(table.object_id);
+        let sampler = tree.sampler();
         let (mut leaves, mut rows) = (0.0, 0.0);
         for _ in 0..ESTIMATE_WALKS {
-            let leaf = tree.random_leaf(&mut random)?;
-            leaves += leaf.leaves;
+            let leaf = sampler.next(&mut random)?;
+            leaves += leaf.places;
             rows += leaf.rows().count() as f64;
         }
         let walks = ESTIMATE_WALKS as f64;
@@ -347,10 +349,10 @@ impl Catalog {
             // A leaf is taken once: values seen twice are taken for frequent ones.
             let mut seen = HashSet::with_capacity(n);
             while seen.len() < n && walks < n * WALKS_A_LEAF {
-                let leaf = tree.random_leaf(&mut random)?;
+                let leaf = sampler.next(&mut random)?;
                 walks += 1;
-                leaves += leaf.leaves;
-                if seen.insert(leaf.page) {
+                leaves += leaf.places;
+                if seen.insert(leaf.number) {
                     for row in leaf.rows() {
                         rows += 1.0;
                         take(row);

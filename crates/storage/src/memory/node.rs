@@ -101,6 +101,11 @@ impl NodeRef {
         unsafe { &*self.0 }
     }
 
+    /// Another for each node.
+    pub fn number(self) -> u64 {
+        self.0.addr() as u64
+    }
+
     /// The node itself, of an index that goes.
     pub fn into_node(self) -> Box<Node> {
         // SAFETY: made by `Node::make`, and the index that goes calls this once for each.

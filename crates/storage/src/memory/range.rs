@@ -348,6 +348,29 @@ impl RangeIndex {
         }
     }
 
+    /// Shows the rows of a leaf that a walk ends at which takes any child, each with one chance. Gives the leaf, and how
+    /// many there are as this walk has it.
+    pub fn random_leaf(
+        &self,
+        guard: &Guard,
+        below: &mut dyn FnMut(u64) -> u64,
+        each: &mut impl FnMut(&Row),
+    ) -> (u64, f64) {
+        let (mut at, mut leaves) = (self.root(guard), 1.0);
+        loop {
+            match &content_of(at, guard).entries {
+                Entries::Leaf(rows) => {
+                    rows.iter().for_each(|entry| each(entry.row(guard)));
+                    return (at.number(), leaves);
+                }
+                Entries::Inner(_, children) => {
+                    leaves *= children.len() as f64;
+                    at = children[below(children.len() as u64) as usize];
+                }
+            }
+        }
+    }
+
     /// The leaf on the right.
     fn last<'g>(&self, guard: &'g Guard) -> &'g Content {
         let mut at = self.root(guard);

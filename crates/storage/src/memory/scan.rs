@@ -105,17 +105,18 @@ impl Table {
         last
     }
 
-    /// Shows the newest version of every row, whoever wrote it, that is not deleted.
+    /// Shows the newest version of every row, whoever wrote it, that is not deleted. Suspends between steps.
     pub fn each_newest(&self, mut show: impl FnMut(&[u8])) {
         let mut cursor = Cursor::range(self, Bound::Unbounded, Bound::Unbounded, false);
         let mut bytes = Vec::new();
         while self.walk(&mut cursor, |row, guard| {
-            if let Some(version) = row.newest(guard).filter(|v| !v.stamp().is_ghost()) {
-                bytes.clear();
-                version.row().append_to(&mut bytes);
+            bytes.clear();
+            if append_newest(row, guard, &mut bytes) {
                 show(&bytes);
             }
-        }) {}
+        }) {
+            runtime::task::maybe_yield();
+        }
     }
 
     fn walk(&self, cursor: &mut Cursor, mut each: impl FnMut(&Row, &Guard)) -> bool {
@@ -154,6 +155,17 @@ impl Table {
             }
         }
         !cursor.is_over
+    }
+}
+
+/// Appends a row's newest version, whoever wrote it, unless it is deleted: false then.
+pub(super) fn append_newest(row: &Row, guard: &Guard, bytes: &mut Vec<u8>) -> bool {
+    match row.newest(guard).filter(|version| !version.stamp().is_ghost()) {
+        Some(version) => {
+            version.row().append_to(bytes);
+            true
+        }
+        None => false,
     }
 }
 

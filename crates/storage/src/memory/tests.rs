@@ -1,5 +1,6 @@
 //! One thread's rows as a map would have them; many threads' histories checked.
 
+mod sample;
 mod unwritten;
 
 use crate::memory::{
