@@ -21,13 +21,12 @@ mod list_append;
 mod queue;
 
 pub use bank::Bank;
-pub use isolation::tables::IN_MEMORY;
+pub use isolation::tables::{IN_MEMORY, is_retried};
 pub use isolation::{Level, Tables};
 pub use ledger::Ledger;
 pub use list_append::ListAppend;
 pub use queue::Queue;
 
-use isolation::tables::is_retried;
 use stdx::Prng;
 use types::Value;
 

@@ -139,6 +139,9 @@ fn load_and_kill(
     Ok(())
 }
 
+/// Beside the bits of the two sides.
+const TWICE: u32 = 1 << 31;
+
 fn verify(
     binary: &Path,
     folder: &Path,
@@ -165,7 +168,9 @@ fn verify(
         let [cycle, session, number, side] = numbers[..] else {
             return Err(Failure(format!("kill: the dump said {line:?}")));
         };
-        *rows.entry((cycle as u32, session as u32, number)).or_default() |= 1 << side;
+        let sides = rows.entry((cycle as u32, session as u32, number)).or_default();
+        // A side that is there twice, in one table or in both, is as wrong as one that is not there.
+        *sides |= if *sides & (1 << side) == 0 { 1 << side } else { TWICE };
     }
     let mut in_flight: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let complain = |what: &str, transaction: &Transaction, count: &mut u64| {

@@ -6,7 +6,7 @@ use runtime::task::sleep_ns;
 use std::sync::Arc;
 use stdx::Prng;
 use telemetry::WaitType;
-use workloads::{Ended, Tables, Workload};
+use workloads::{Ended, Tables, Workload, is_retried};
 
 /// How long a worker may take to finish when nothing fails any more (simulated nanoseconds).
 pub const PATIENCE_NS: u64 = 900_000_000_000;
@@ -77,7 +77,7 @@ impl World {
             // Victims of each other; a lock time-out that the client has asked for; killed; cancelled.
             1205 | 1222 | 3960 | 596 | CANCELLED | UNREACHED => true,
             // The same over tables in memory, where nobody waits.
-            41302 | 41305 | 41325 => self.options.tables() != Tables::Disk,
+            number if is_retried(number) => self.options.tables() != Tables::Disk,
             // The log, or the database, is not available since a request to the disk failed; reading or writing failed;
             // no room.
             9001 | 823 | 942 | 1101 | 1105 | 9002 | 945 | 927 | 4060 | 3314 | 3908 => {
