@@ -117,12 +117,12 @@ pub(crate) fn clash(param: &ir::ProcParam, given: &str) -> SqlError {
         .with_state(2)
 }
 
-/// 8144 for one argument too many, 8145 for a name that is no parameter.
+/// 8144 for one argument too many, 8145 for a name that is no parameter, 8146 where the procedure has none at all.
 #[cold]
 pub(crate) fn no_parameter(code: &Code, name: Option<&str>) -> SqlError {
     let procedure = code.name.as_deref().unwrap_or("");
     let error = match name {
-        None if code.params.is_empty() => {
+        _ if code.params.is_empty() && (name.is_none() || !procedure.is_empty()) => {
             let text =
                 format!("Procedure {procedure} has no parameters and arguments were supplied.");
             let state = if procedure.is_empty() { 1 } else { 2 };
