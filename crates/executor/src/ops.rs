@@ -205,7 +205,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
                     None,
                     false,
                 );
-                join.seek_up_to(seeks.rows_max, loops);
+                join.seek_up_to(seeks.rows_max, &seeks.binds, loops);
             }
             Box::new(join)
         }

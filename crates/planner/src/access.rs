@@ -230,7 +230,7 @@ impl Lowering {
             best.again = match best.found {
                 Some(_) => cost::seek_again() + cost::pass(best.rows_out),
                 None => rows.cpu,
-            };
+            } + cost::joined(best.rows_out);
         }
         // None: the index that was asked for cannot be used: it is disabled, or its filter not implied.
         best.unwrap_or_else(|| {
@@ -254,7 +254,10 @@ impl Lowering {
         let share = known.map_or(1.0, |_| self.facts.all_of_table(&preds, &get.columns));
         let read = cost::read(total, estimate::width(&get.table, 0..get.table.columns.len()));
         let (cost, again) = match known {
-            Some(_) => (read.total() + cost::pass(rows), read.cpu + cost::pass(rows)),
+            Some(_) => (
+                read.total() + cost::pass(rows),
+                read.cpu + cost::pass(rows) + cost::joined(rows * share),
+            ),
             None => (total, total),
         };
         let rows_out = (rows * share).max(1.0);
@@ -324,7 +327,7 @@ impl Lowering {
         };
         let rows = cost::read(met, bytes);
         access.cost = rows.total() + lookups + cost::pass(met) + sort;
-        let each = rows.cpu + cost::pages(met * bytes) + cost::looped(out);
+        let each = rows.cpu + cost::pages(met * bytes) + cost::joined(out);
         access.again = cost::seek_again() + each + lookups + cost::pass(met) + sort;
         // To seek at all is what FORCESEEK asks for.
         let seekable = table.is_seekable();

@@ -209,13 +209,13 @@ impl Lowering {
             && gives_key(&right, &to_right, &conditions)
             && self.hints.allows_loops();
         let costs = match may_seek {
-            true => self.costs(&left, &right, &to_right, &conditions),
+            true => self.costs(kind, &left, &right, &to_right, &conditions),
             false => None,
         };
         let seek = may_seek
             && match &costs {
                 _ if !self.hints.allows_hash() && !self.hints.allows_merge() => true,
-                Some(costs) => costs.seeks(left_rows) <= costs.whole(left_rows),
+                Some(costs) => costs.seeks() <= costs.whole(),
                 None => left_rows <= SEEK_ROWS,
             };
         let informed = self.facts.is_informed();
@@ -224,7 +224,9 @@ impl Lowering {
         let free = self.facts.is_large() && !self.hints.force_order;
         let equal = costs.as_ref().is_some_and(|costs| costs.equal);
         let may_hash = free && equal && self.hints.allows_hash();
-        let counted = may_hash && left.is_guessed() && self.boundaries.is_empty();
+        // Or where seeks cost less only because few of them are expected to find anything.
+        let hoped = costs.as_ref().is_some_and(|costs| left_rows > costs.rows_max());
+        let counted = may_hash && (hoped || left.is_guessed()) && self.boundaries.is_empty();
         if seek && !counted {
             self.boundaries.push(Boundary { cols: left.cols.clone(), params: Vec::new() });
             let preds = to_right.into_iter().chain(conditions).collect();
@@ -332,6 +334,7 @@ impl Lowering {
     /// What it costs to seek the right side for each left row, and to read it once; None where there is no telling.
     fn costs(
         &self,
+        kind: PhysicalJoin,
         left: &Lowered,
         right: &Rel,
         to_right: &[Expr],
@@ -354,11 +357,17 @@ impl Lowering {
         let equal = conditions.iter().any(|c| equality(c, &left.cols, &right_cols).is_some());
         let sides = (left.node.rows, whole.rows_out);
         let share = self.facts.pairs(conditions, sides, &|id| right_cols.contains(&id));
-        let again = each.again_for(sides.0, sides.0 * sides.1 * share);
+        let joined = sides.0 * sides.1 * share;
+        // Whoever asks for a match gives a left row once.
+        let once = matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti);
+        let most = if once { 1.0 } else { f64::INFINITY };
         Some(Costs {
+            left: sides.0,
+            joined: joined.min(most * sides.0),
             first: each.cost,
-            again,
+            again: each.again_for(sides.0, joined),
             found: each.again,
+            found_rows: each.rows_out.min(most),
             reading: whole.cost,
             rows: whole.rows_out,
             equal,
@@ -466,11 +475,15 @@ impl Lowering {
 
 /// What the ways to meet a right side cost.
 struct Costs {
+    /// Left rows, and rows joined.
+    left: f64,
+    joined: f64,
     /// Of a seek into it, and of one more.
     first: f64,
     again: f64,
-    /// Of one more that finds what its value has.
+    /// Of one more that finds what its value has; rows that it finds.
     found: f64,
+    found_rows: f64,
     /// Of reading it whole.
     reading: f64,
     /// Its rows then.
@@ -480,24 +493,30 @@ struct Costs {
 }
 
 impl Costs {
-    /// Of seeks for so many left rows.
-    fn seeks(&self, left: f64) -> f64 {
-        self.first + (left - 1.0).max(0.0) * self.again
+    /// Of seeks for all left rows.
+    fn seeks(&self) -> f64 {
+        self.first + (self.left - 1.0).max(0.0) * self.again
     }
 
     /// Of reading it once for them.
-    fn whole(&self, left: f64) -> f64 {
+    fn whole(&self) -> f64 {
+        self.whole_for(self.left, self.joined)
+    }
+
+    fn whole_for(&self, left: f64, joined: f64) -> f64 {
         let left = left.max(1.0);
         let meeting = match self.equal {
             true => cost::hash(left.min(self.rows), left.max(self.rows)),
             false => cost::pairs(left, self.rows),
         };
-        self.reading + meeting
+        self.reading + meeting + cost::joined(joined)
     }
 
     /// Left rows up to which seeks cost less, though each of them has its partners.
     fn rows_max(&self) -> f64 {
-        let most = |left: f64| (self.whole(left) - self.first) / self.found + 1.0;
+        // Both ways put the same rows together.
+        let seek = (self.found - cost::joined(self.found_rows)).max(cost::pass(1.0));
+        let most = |left: f64| (self.whole_for(left, 0.0) - self.first) / seek + 1.0;
         // More left rows make the whole dearer too, if only a little.
         most(most(1.0)).floor().max(0.0)
     }

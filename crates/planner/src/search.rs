@@ -192,9 +192,9 @@ impl Lowering {
         let whole = match usable.iter().any(|l| l.equality) {
             true => {
                 let (small, large) = (joined.rows.min(part.rows), joined.rows.max(part.rows));
-                part.cost + cost::hash(small, large)
+                part.cost + cost::hash(small, large) + cost::joined(rows)
             }
-            false => part.cost + cost::pairs(joined.rows, part.rows),
+            false => part.cost + cost::pairs(joined.rows, part.rows) + cost::joined(rows),
         };
         let by_seeks = part.table.as_ref().filter(|_| !usable.is_empty()).and_then(|(get, own)| {
             let preds: Vec<Expr> = own.iter().chain(&conditions).cloned().collect();

@@ -14,7 +14,7 @@
 //! other side's partition, so skew costs time and nothing else.
 //!
 //! An adaptive join has a second way to the right side's rows, by seeks: it reads its left side first, and where that
-//! ends after few rows, it is their nested loops.
+//! ends after few rows, it is their nested loops. Few may be more than are looked at: then they have been built already.
 //!
 //! A left side that is built gives, as the right one probes it, pairs (INNER, LEFT) or its rows that meet somebody for
 //! the first time (semijoin); those that have met nobody come last (LEFT, antijoin).
@@ -49,13 +49,13 @@ use crate::rowcode;
 use ahead::{Ahead, Whole};
 use by_column::ByColumn;
 use feed::Feed;
-use ir::Expr;
+use ir::{Expr, ParamId};
 use planner::{Node, PhysicalJoin};
 use probe::Probe;
 use shape::{Going, Shape};
 use spilled::{Spilled, key_part, partition_of};
 use std::sync::Arc;
-use table::{Built, Table};
+use table::{Built, BuiltRows, Table};
 
 /// See the file's first lines.
 pub(super) struct HashJoin<'p> {
@@ -167,8 +167,10 @@ impl<'p> HashJoin<'p> {
         }
     }
 
-    /// Makes it adaptive: a left side of no more than so many rows is joined by `loops`.
-    pub fn seek_up_to(&mut self, rows_max: f64, loops: NestedLoops<'p>) {
+    /// Makes it adaptive: a left side of no more than so many rows is joined by `loops`, which bind `binds` of them.
+    pub fn seek_up_to(&mut self, rows_max: f64, binds: &[(ParamId, Expr)], loops: NestedLoops<'p>) {
+        // They may be rows that were kept to be probed.
+        binds.iter().for_each(|(_, bound)| super::slots::mark(bound, &mut self.shape.needed));
         self.seeks = Some(Seeks { rows_max, loops });
     }
 
@@ -209,6 +211,13 @@ impl<'p> HashJoin<'p> {
             return self.build_right(cx);
         }
         let state = self.build_left(cx)?;
+        if let (Some(seeks), State::Probing { by_left: false }) = (&mut self.seeks, &state)
+            && self.table.rows.len() as f64 <= seeks.rows_max
+        {
+            let rows = BuiltRows::new(self.table.take_rows(), self.shape.left_width);
+            seeks.loops.begin(Box::new(rows));
+            return Ok(State::Seeking);
+        }
         match only_matches && self.table.rows.is_empty() && matches!(state, State::Probing { .. }) {
             true => Ok(State::End),
             false => Ok(state),
