@@ -471,6 +471,28 @@ pub fn compare_text(a: &str, b: &str) -> Ordering {
     x.len().cmp(&y.len())
 }
 
+/// The same of texts as bytes; `None` where they are told apart by what is not of ASCII, and for long ones.
+#[inline]
+pub fn compare_ascii(a: &[u8], b: &[u8]) -> Option<Ordering> {
+    let (a, b) = (trim_blank_bytes(a), trim_blank_bytes(b));
+    if a.len().min(b.len()) > SHORT_BYTES {
+        return None;
+    }
+    for (p, q) in a.iter().zip(b) {
+        if p == q && *p < 0x80 {
+            continue;
+        }
+        if (p | q) >= 0x80 {
+            return None;
+        }
+        match WEIGHTS[*p as usize].cmp(&WEIGHTS[*q as usize]) {
+            Ordering::Equal => continue,
+            unequal => return Some(unequal),
+        }
+    }
+    Some(a.len().cmp(&b.len()))
+}
+
 #[cold]
 fn compare_chars(a: &str, b: &str) -> Ordering {
     breathing(a.chars()).map(weight).cmp(b.chars().map(weight))

@@ -34,7 +34,8 @@ fn compare_non_null(a: &Value, b: &Value) -> Ordering {
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
         (Value::BigInt(a), Value::BigInt(b)) => a.cmp(b),
         (Value::Str(a), Value::Str(b)) => match a.rule().meet(b.rule()) {
-            Rule::CiAs => compare_text(a, b),
+            Rule::CiAs => collation::compare_ascii(a.as_bytes(), b.as_bytes())
+                .unwrap_or_else(|| compare_text(a, b)),
             rule => collation::compare_by(rule, a, b),
         },
         (Value::Binary(a), Value::Binary(b)) => trim_zeros(a).cmp(trim_zeros(b)),

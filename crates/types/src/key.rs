@@ -4,7 +4,7 @@
 //! nullable part begins with 0 (NULL, so NULLs are first) or 1. Values must already have the
 //! column's type. To the byte: docs/formats/row.md.
 
-use crate::collation::{Rule, sort_key_into};
+use crate::collation::{Rule, ascii_sort_key_into, sort_key_into};
 use crate::compare::{guid_order, trim_zeros};
 use crate::{Len, SqlType, TypeError, Value};
 
@@ -194,6 +194,7 @@ fn encode_value(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
             out.extend_from_slice(&(bits ^ mask).to_be_bytes());
         }
         (_, Value::Str(text)) if ty.is_character() => match part.rule {
+            Rule::CiAs if ascii_sort_key_into(text.as_bytes(), out) => {}
             Rule::CiAs => sort_key_into(text, out),
             rule => rule.sort_key_into(text, out),
         },

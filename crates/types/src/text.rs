@@ -170,6 +170,24 @@ impl Text {
         }
     }
 
+    /// How many bytes it has, without a check that they are UTF-8.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.as_bytes().len()
+    }
+
+    /// Has it none?
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.as_bytes().is_empty()
+    }
+
+    /// Has it none beyond ASCII?
+    #[inline]
+    pub fn is_ascii(&self) -> bool {
+        self.as_bytes().is_ascii()
+    }
+
     /// The rule by which it is compared, unless the other side says otherwise. It is no part of the text: equality
     /// and hash do not see it.
     #[inline]
@@ -183,7 +201,8 @@ impl Text {
         self
     }
 
-    /// The UTF-8 bytes.
+    /// The UTF-8 bytes, likewise.
+    #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_slice()
     }

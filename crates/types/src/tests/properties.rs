@@ -527,3 +527,20 @@ fn concurrent_clones_are_cheap() {
         assert_eq!(Value::str(&text).as_str(), Some(text.as_str()));
     }
 }
+
+#[test]
+fn texts_compare_as_their_bytes_do() {
+    const CHARS: [char; 10] = ['a', 'A', 'b', 'Z', ' ', ' ', '0', '-', 'é', '€'];
+    let mut n = Numbers(17);
+    let mut told = 0;
+    for _ in 0..50_000 {
+        let mut some =
+            || -> String { (0..n.below(6)).map(|_| CHARS[n.below(10) as usize]).collect() };
+        let (a, b) = (some(), some());
+        if let Some(order) = crate::collation::compare_ascii(a.as_bytes(), b.as_bytes()) {
+            assert_eq!(order, compare::compare_text(&a, &b), "{a:?} {b:?}");
+            told += 1;
+        }
+    }
+    assert!(told > 20_000, "{told} were told apart by bytes");
+}

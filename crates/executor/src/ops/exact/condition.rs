@@ -174,7 +174,7 @@ fn texts<'e, N>(input: &Expr, list: impl Iterator<Item = &'e Expr>) -> Option<Te
     for e in list {
         match &e.kind {
             ExprKind::Const(Value::Null) => unknown = true,
-            ExprKind::Const(value @ Value::Str(text)) if text.as_str().is_ascii() => {
+            ExprKind::Const(value @ Value::Str(text)) if text.is_ascii() => {
                 let rule = text.rule();
                 let any_case = match rule {
                     Rule::CiAs => true,

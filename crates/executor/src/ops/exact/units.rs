@@ -21,9 +21,7 @@ pub(in crate::ops) trait Slots {
 fn text_of(value: &Value, rule: Rule) -> Option<Option<&[u8]>> {
     match value {
         Value::Null => Some(None),
-        Value::Str(text) if text.rule() == rule && text.as_str().is_ascii() => {
-            Some(Some(text.as_str().as_bytes()))
-        }
+        Value::Str(text) if text.rule() == rule && text.is_ascii() => Some(Some(text.as_bytes())),
         _ => None,
     }
 }
