@@ -1,4 +1,4 @@
-//! Making statistics: a sample is read, sorted and counted.
+//! Making statistics: a sample is read, sorted and counted. What is said of leaves holds for the places of a table in memory.
 
 use super::histogram::order;
 use super::{Histogram, Statistic, TableStatistics};
@@ -9,8 +9,10 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering::*;
 use types::{SqlType, Value};
 
-/// Leaves, or places of a memory-optimised table, that are read for a sample; a table of fewer is read whole.
+/// Leaves that are read for a sample; a table of fewer is read whole.
 const SAMPLE_LEAVES: usize = 400;
+/// So is one whose leaves turn out to have fewer rows than this together: most are empty.
+const SAMPLE_ROWS_MIN: f64 = 500.0;
 /// Rows that a sample has room for; of a larger one every n-th row is kept.
 const SAMPLE_ROWS_MAX: usize = 2_000_000;
 /// Walks that estimate how many leaves there are.
@@ -136,6 +138,7 @@ impl Catalog {
             let leaf = sampler.next(&mut random)?;
             rows += leaf.rows().count() as f64;
             leaves += leaf.places;
+            runtime::task::maybe_yield();
         }
         let walks = ESTIMATE_WALKS as f64;
         let rows = if leaves / walks <= COUNTED_LEAVES {
@@ -310,6 +313,7 @@ impl Catalog {
             let leaf = sampler.next(&mut random)?;
             leaves += leaf.places;
             rows += leaf.rows().count() as f64;
+            runtime::task::maybe_yield();
         }
         let walks = ESTIMATE_WALKS as f64;
         let (leaves, per_leaf) = (leaves / walks, (rows / walks).max(1.0));
@@ -324,28 +328,13 @@ impl Catalog {
         let whole = leaves <= wanted || wanted >= 0.5 * leaves;
         let every = if whole { (leaves * per_leaf / SAMPLE_ROWS_MAX as f64).ceil() } else { 1.0 };
         let every = (every as u64).max(1);
-        let mut values = vec![Vec::new(); columns.len()];
+        let mut taken = Taken { table, columns, every, values: Vec::new(), read: 0 };
+        taken.clear();
         let mut leaf_ends = Vec::new();
-        let mut read = 0u64;
-        let mut take = |row: &[u8]| {
-            read += 1;
-            if !read.is_multiple_of(every) {
-                return;
-            }
-            for (list, column) in values.iter_mut().zip(columns) {
-                list.push(stored(table, row, *column));
-            }
-        };
-        let rows = if whole {
-            let mut rows = 0u64;
-            tree.each_row(&mut |row| {
-                rows += 1;
-                take(row);
-            })?;
-            rows as f64
-        } else {
+        let mut rows = 0.0;
+        if !whole {
             let n = wanted as usize;
-            let (mut leaves, mut rows, mut walks) = (0.0, 0.0, 0);
+            let (mut leaves, mut walks) = (0.0, 0);
             // A leaf is taken once: values seen twice are taken for frequent ones.
             let mut seen = HashSet::with_capacity(n);
             while seen.len() < n && walks < n * WALKS_A_LEAF {
@@ -353,23 +342,54 @@ impl Catalog {
                 walks += 1;
                 leaves += leaf.places;
                 if seen.insert(leaf.number) {
-                    for row in leaf.rows() {
-                        rows += 1.0;
-                        take(row);
-                    }
-                    leaf_ends.push(rows as usize);
+                    leaf.rows().for_each(|row| taken.take(row));
+                    leaf_ends.push(taken.read as usize);
                 }
                 runtime::task::maybe_yield();
             }
-            (leaves / walks as f64 * rows / seen.len() as f64).round()
-        };
+            rows = (leaves / walks as f64 * taken.read as f64 / seen.len() as f64).round();
+        }
+        let whole = whole || (taken.read as f64) < SAMPLE_ROWS_MIN;
+        if whole {
+            taken.clear();
+            leaf_ends.clear();
+            tree.each_row(&mut |row| taken.take(row))?;
+            rows = taken.read as f64;
+        }
         // What was counted is better than what some leaves let expect.
         let known = table.statistics.rows(table.tree, counted).filter(|_| !whole);
         if known.is_none() {
             table.statistics.note_rows(table.tree, rows, counted);
         }
         let rows = known.unwrap_or(rows);
+        let Taken { values, read, .. } = taken;
         Ok(Sample { rows, values, leaf_ends, read, changes })
+    }
+}
+
+/// Columns of the rows that have been read, or of every n-th of them.
+struct Taken<'t> {
+    table: &'t TableDef,
+    columns: &'t [usize],
+    every: u64,
+    values: Vec<Vec<Value>>,
+    read: u64,
+}
+
+impl Taken<'_> {
+    fn clear(&mut self) {
+        self.values = vec![Vec::new(); self.columns.len()];
+        self.read = 0;
+    }
+
+    fn take(&mut self, row: &[u8]) {
+        self.read += 1;
+        if !self.read.is_multiple_of(self.every) {
+            return;
+        }
+        for (list, column) in self.values.iter_mut().zip(self.columns) {
+            list.push(stored(self.table, row, *column));
+        }
     }
 }
 

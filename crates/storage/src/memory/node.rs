@@ -101,7 +101,7 @@ impl NodeRef {
         unsafe { &*self.0 }
     }
 
-    /// Another for each node.
+    /// Another for each node of the index, for as long as that lives.
     pub fn number(self) -> u64 {
         self.0.addr() as u64
     }

@@ -39,10 +39,16 @@ fn sampled(kind: Kind) -> (f64, f64) {
 #[test]
 fn places_times_their_rows_are_the_rows_that_are_not_deleted() {
     let hash = |buckets| Kind::Hash { buckets, tailed: false };
-    for kind in [hash(1), hash(64), hash(16_384), hash(1 << 20), Kind::Range] {
+    for kind in [hash(16), hash(64), hash(16_384), hash(1 << 20), Kind::Range] {
         let (a_place, places) = sampled(kind);
         let rows = a_place * places;
         assert!((8_500.0..11_500.0).contains(&rows), "{kind:?}: {a_place} at {places}");
         assert!(a_place > 8.0, "{kind:?}: {a_place} rows at a place");
     }
+}
+
+#[test]
+fn of_a_chain_that_is_far_too_long_a_part_is_copied() {
+    let (a_place, places) = sampled(Kind::Hash { buckets: 1, tailed: false });
+    assert_eq!((a_place, places), (4096.0, 1.0));
 }
