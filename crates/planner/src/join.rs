@@ -1,12 +1,13 @@
 //! Joins: which side each predicate belongs to, and how the sides meet.
 //!
-//! Nested loops with a seek when the right side is a table whose key the predicates give and few
-//! left rows are expected; a merge join where both sides come in the order of an equality's columns (`merge.rs`), else a
+//! Nested loops with a seek when the right side is a table whose key the predicates give and few left rows are expected;
+//! where that is a guess, a hash join that may still seek, once it has counted its left side (adaptive); a merge join where both sides come in the order of an equality's columns (`merge.rs`), else a
 //! hash join when there is any equality; nested loops over a kept right side otherwise. Semi and anti joins come from IN
 //! and EXISTS.
 
 use ir::*;
 
+use crate::access::is_for_update;
 use crate::columns::*;
 use crate::cost;
 use crate::derive::{factored, of_optional};
@@ -224,8 +225,14 @@ impl Lowering {
         let free = self.facts.is_large() && !self.hints.force_order;
         let equal = costs.as_ref().is_some_and(|costs| costs.equal);
         let may_hash = free && equal && self.hints.allows_hash();
-        // Or where seeks cost less only because few of them are expected to find anything.
-        let hoped = costs.as_ref().is_some_and(|costs| left_rows > costs.rows_max());
+        // Or where seeks cost less only because few of them are expected to find anything; unless somebody waits for the
+        // left side's order, or for the first rows, or rows are locked as they are read, which should be those that are
+        // found.
+        let sorted = left.order.first().is_some_and(|(id, _)| self.sorted_by == Some(*id));
+        let hoped = !sorted
+            && !self.first_rows
+            && !is_locked(&right)
+            && costs.as_ref().is_some_and(|costs| left_rows > costs.rows_max());
         let counted = may_hash && (hoped || left.is_guessed()) && self.boundaries.is_empty();
         if seek && !counted {
             self.boundaries.push(Boundary { cols: left.cols.clone(), params: Vec::new() });
@@ -351,23 +358,28 @@ impl Lowering {
         }
         let Rel::Get(get) = rel else { return None };
         own.iter_mut().for_each(fold);
-        let each = self.weigh(get, own.iter().chain(conditions).cloned().collect());
+        let mut each = self.weigh(get, own.iter().chain(conditions).cloned().collect());
         let whole = self.weigh(get, own);
         let right_cols: Vec<ColId> = right.columns();
         let equal = conditions.iter().any(|c| equality(c, &left.cols, &right_cols).is_some());
         let sides = (left.node.rows, whole.rows_out);
         let share = self.facts.pairs(conditions, sides, &|id| right_cols.contains(&id));
         let joined = sides.0 * sides.1 * share;
-        // Whoever asks for a match gives a left row once.
+        let mut found_rows = each.rows_out;
+        // Who asks for a match gives a left row once, and a seek ends with the first row that it finds.
         let once = matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti);
-        let most = if once { 1.0 } else { f64::INFINITY };
+        if once && found_rows > 1.0 {
+            let more = cost::joined(found_rows - 1.0);
+            each.again = (each.again - more).max(cost::seek_again());
+            found_rows = 1.0;
+        }
         Some(Costs {
             left: sides.0,
-            joined: joined.min(most * sides.0),
+            joined: if once { joined.min(sides.0) } else { joined },
             first: each.cost,
             again: each.again_for(sides.0, joined),
             found: each.again,
-            found_rows: each.rows_out.min(most),
+            found_rows,
             reading: whole.cost,
             rows: whole.rows_out,
             equal,
@@ -495,7 +507,8 @@ struct Costs {
 impl Costs {
     /// Of seeks for all left rows.
     fn seeks(&self) -> f64 {
-        self.first + (self.left - 1.0).max(0.0) * self.again
+        let first = self.first + cost::joined(self.found_rows);
+        first + (self.left - 1.0).max(0.0) * self.again
     }
 
     /// Of reading it once for them.
@@ -520,6 +533,14 @@ impl Costs {
         // More left rows make the whole dearer too, if only a little.
         most(most(1.0)).floor().max(0.0)
     }
+}
+
+/// Whether the rows of a table are locked against others as they are read.
+fn is_locked(mut rel: &Rel) -> bool {
+    while let Rel::Filter { input, .. } = rel {
+        rel = input;
+    }
+    matches!(rel, Rel::Get(get) if is_for_update(&get.hints, get.locator.is_some()))
 }
 
 /// A predicate that a subquery has a match, or has none.

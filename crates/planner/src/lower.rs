@@ -57,6 +57,10 @@ pub(crate) struct Lowering {
     pub made: u32,
     /// The order that the rows of the next table are wanted in.
     pub wanted: Option<Wanted>,
+    /// The column that rows are to be sorted by first, further up.
+    pub sorted_by: Option<ColId>,
+    /// Further up somebody may be content with the first rows, whichever they are.
+    pub first_rows: bool,
     /// What is known of the statement's tables.
     pub facts: Facts,
     pub hints: QueryHints,
@@ -97,16 +101,17 @@ impl Lowering {
             Rel::Join { .. } => self.join(rel, preds, needed),
             Rel::Apply { outer, left, right } => self.apply(outer, *left, *right, preds, needed),
             Rel::Aggregate { input, group, aggs, scalar, sets } => {
-                self.aggregate(*input, group, aggs, scalar, sets, preds, needed)
+                let above = std::mem::take(&mut self.first_rows);
+                let lowered = self.aggregate(*input, group, aggs, scalar, sets, preds, needed);
+                self.first_rows = above;
+                lowered
             }
             Rel::Recursive { .. } => self.recursive(rel, preds),
             Rel::Function { .. } => self.function(rel, preds),
             Rel::Window { input, windows } => self.window(*input, windows, preds, needed),
             Rel::Sort { input, keys } => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
-                self.wanted = wanted(&keys, None);
-                let input = self.rel(*input, preds, &below);
-                self.wanted = None;
+                let input = self.before_sort(*input, preds, &below, wanted(&keys, None));
                 self.sort(input, keys, None)
             }
             Rel::Top { input, count, percent, ties } => {
@@ -465,14 +470,15 @@ impl Lowering {
         let mut lowered = match input {
             Rel::Sort { input, keys } if !percent && ties.is_none() => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
-                self.wanted = wanted(&keys, Some(limit.map(|n| n.max(1) as f64)));
-                let input = self.rel(*input, Vec::new(), &below);
-                self.wanted = None;
+                let wanted = wanted(&keys, Some(limit.map(|n| n.max(1) as f64)));
+                let input = self.before_sort(*input, Vec::new(), &below, wanted);
                 self.sort(input, keys, Some(count))
             }
             input => {
                 let below = with_exprs(needed, ties.iter().flatten().map(|k| &k.expr));
+                let above = std::mem::replace(&mut self.first_rows, true);
                 let input = self.rel(input, Vec::new(), &below);
+                self.first_rows = above;
                 let ties = ties.map(|keys| {
                     keys.into_iter()
                         .map(|k| SortKey { expr: self.expr(k.expr, &input.cols), desc: k.desc })
@@ -484,6 +490,24 @@ impl Lowering {
         if let Some(limit) = limit.filter(|_| !percent) {
             lowered.node.rows = lowered.node.rows.min(limit.max(0) as f64);
         }
+        lowered
+    }
+
+    /// A tree whose rows are sorted next, or need not be: they come so.
+    fn before_sort(
+        &mut self,
+        rel: Rel,
+        preds: Vec<Expr>,
+        needed: &Needed,
+        wanted: Option<Wanted>,
+    ) -> Lowered {
+        let first = wanted.as_ref().and_then(|wanted| wanted.keys.first()).map(|(id, _)| *id);
+        let above = std::mem::replace(&mut self.sorted_by, first);
+        let first_rows = std::mem::take(&mut self.first_rows);
+        self.wanted = wanted;
+        let lowered = self.rel(rel, preds, needed);
+        self.wanted = None;
+        (self.sorted_by, self.first_rows) = (above, first_rows);
         lowered
     }
 

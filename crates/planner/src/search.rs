@@ -203,7 +203,8 @@ impl Lowering {
             }
             let access = self.weigh(get, preds);
             let again = access.again_for(joined.rows, rows);
-            Some(access.cost + (joined.rows - 1.0).max(0.0) * again)
+            let first = access.cost + cost::joined(access.rows_out);
+            Some(first + (joined.rows - 1.0).max(0.0) * again)
         });
         let only_loops = !self.hints.allows_hash() && !self.hints.allows_merge();
         let step = match by_seeks {

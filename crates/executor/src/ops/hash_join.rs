@@ -14,7 +14,8 @@
 //! other side's partition, so skew costs time and nothing else.
 //!
 //! An adaptive join has a second way to the right side's rows, by seeks: it reads its left side first, and where that
-//! ends after few rows, it is their nested loops. Few may be more than are looked at: then they have been built already.
+//! ends after few rows, it is their nested loops. Few may be more than are looked at: then, if it seems to be the smaller side
+//! by far, it is built, and its rows are read again.
 //!
 //! A left side that is built gives, as the right one probes it, pairs (INNER, LEFT) or its rows that meet somebody for
 //! the first time (semijoin); those that have met nobody come last (LEFT, antijoin).
@@ -40,7 +41,7 @@ use super::hash::KeyEncoder;
 use super::join::NestedLoops;
 use super::join_filter::JoinFilter;
 use super::shared::SharedJoin;
-use super::simple::Source;
+use super::simple::{Empty, Source};
 use crate::batch::Batch;
 use crate::columns::Columns;
 use crate::cx::Cx;
@@ -55,7 +56,7 @@ use probe::Probe;
 use shape::{Going, Shape};
 use spilled::{Spilled, key_part, partition_of};
 use std::sync::Arc;
-use table::{Built, BuiltRows, Table};
+use table::{Built, Table};
 
 /// See the file's first lines.
 pub(super) struct HashJoin<'p> {
@@ -94,6 +95,13 @@ struct Taken {
 struct Seeks<'p> {
     rows_max: f64,
     loops: NestedLoops<'p>,
+}
+
+impl Seeks<'_> {
+    /// The left rows are let go of.
+    fn forget(&mut self) {
+        self.loops.begin(Box::new(Empty));
+    }
 }
 
 enum State {
@@ -167,9 +175,9 @@ impl<'p> HashJoin<'p> {
         }
     }
 
-    /// Makes it adaptive: a left side of no more than so many rows is joined by `loops`, which bind `binds` of them.
+    /// Makes it adaptive: a left side of no more than so many rows is joined by `loops`, whose seeks read `binds` of each.
     pub fn seek_up_to(&mut self, rows_max: f64, binds: &[(ParamId, Expr)], loops: NestedLoops<'p>) {
-        // They may be rows that were kept to be probed.
+        // Rows that have been built are read with the columns that were kept of them.
         binds.iter().for_each(|(_, bound)| super::slots::mark(bound, &mut self.shape.needed));
         self.seeks = Some(Seeks { rows_max, loops });
     }
@@ -214,8 +222,7 @@ impl<'p> HashJoin<'p> {
         if let (Some(seeks), State::Probing { by_left: false }) = (&mut self.seeks, &state)
             && self.table.rows.len() as f64 <= seeks.rows_max
         {
-            let rows = BuiltRows::new(self.table.take_rows(), self.shape.left_width);
-            seeks.loops.begin(Box::new(rows));
+            seeks.loops.begin(Box::new(self.table.take_rows(self.shape.left_width)));
             return Ok(State::Seeking);
         }
         match only_matches && self.table.rows.is_empty() && matches!(state, State::Probing { .. }) {
@@ -509,6 +516,7 @@ impl Operator for HashJoin<'_> {
                 State::Seeking => {
                     let Some(seeks) = &mut self.seeks else { break };
                     if !seeks.loops.next(cx, out)? {
+                        seeks.forget();
                         self.state = State::End;
                         break;
                     }
@@ -556,6 +564,9 @@ impl Operator for HashJoin<'_> {
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        if let (State::Seeking, Some(seeks)) = (&self.state, &mut self.seeks) {
+            seeks.forget();
+        }
         self.table.clear(cx);
         if let State::Spilled(spilled) = &mut self.state {
             spilled.forget_met(cx);

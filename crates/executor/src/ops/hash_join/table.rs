@@ -148,9 +148,10 @@ impl Table {
         self.keys.find(key, hash_of(key)).map_or(0, |number| self.heads[number as usize])
     }
 
-    /// Its rows, to be read in their order; the memory stays counted here.
-    pub fn take_rows(&mut self) -> Built {
-        std::mem::take(self.own())
+    /// Its rows, to be read in their order. Their memory stays counted here, for as long as they are there.
+    pub fn take_rows(&mut self, width: usize) -> BuiltRows {
+        let Built { rows, arena, .. } = std::mem::take(self.own());
+        BuiltRows { rows, arena, width, at: 0 }
     }
 
     /// Lets go of everything.
@@ -162,23 +163,18 @@ impl Table {
 
 /// The rows of a table that nobody is to probe, in the order in which they came.
 pub(super) struct BuiltRows {
-    built: Built,
+    rows: Vec<BuiltRow>,
+    arena: Arena,
     width: usize,
     at: usize,
-}
-
-impl BuiltRows {
-    pub fn new(built: Built, width: usize) -> BuiltRows {
-        BuiltRows { built, width, at: 0 }
-    }
 }
 
 impl Operator for BuiltRows {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         cx.breathe()?;
         out.start(self.width);
-        while let Some(row) = self.built.rows.get(self.at).filter(|_| !out.is_full()) {
-            rowcode::decode(self.built.arena.get(row.values), self.width, out.values_mut());
+        while let Some(row) = self.rows.get(self.at).filter(|_| !out.is_full()) {
+            rowcode::decode(self.arena.get(row.values), self.width, out.values_mut());
             out.finish_row();
             self.at += 1;
         }
