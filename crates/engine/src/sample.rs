@@ -41,6 +41,11 @@ impl Place {
 }
 
 impl Sampler<'_> {
+    /// Whether there are places of few rows to take; else the table had better be read whole.
+    pub fn has_places(&self) -> bool {
+        self.memory.is_none_or(|(_, by)| !by.crowded)
+    }
+
     /// A place, all with about one chance; `below(n)` gives numbers from 0 to n - 1. Suspends.
     pub fn next(&self, below: &mut dyn FnMut(u64) -> u64) -> Result<Place, EngineError> {
         Ok(match self.memory {

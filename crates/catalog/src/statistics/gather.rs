@@ -11,9 +11,9 @@ use types::{SqlType, Value};
 
 /// Leaves that are read for a sample; a table of fewer is read whole.
 const SAMPLE_LEAVES: usize = 400;
-/// So is one whose leaves turn out to have fewer rows than this together: most are empty.
-const SAMPLE_ROWS_MIN: f64 = 500.0;
-/// Rows that a sample has room for; of a larger one every n-th row is kept.
+/// So is one most of whose leaves turn out to be empty, if the others have fewer rows than this together.
+const SAMPLE_ROWS_MIN: u64 = 500;
+/// Rows that a sample has room for; of a larger one every second, fourth ... row is kept.
 const SAMPLE_ROWS_MAX: usize = 2_000_000;
 /// Walks that estimate how many leaves there are.
 const ESTIMATE_WALKS: usize = 16;
@@ -134,13 +134,14 @@ impl Catalog {
         let mut random = generator(table.object_id);
         let sampler = tree.sampler();
         let (mut rows, mut leaves) = (0.0, 0.0);
-        for _ in 0..ESTIMATE_WALKS {
+        let walks = if sampler.has_places() { ESTIMATE_WALKS } else { 0 };
+        for _ in 0..walks {
             let leaf = sampler.next(&mut random)?;
             rows += leaf.rows().count() as f64;
             leaves += leaf.places;
             runtime::task::maybe_yield();
         }
-        let walks = ESTIMATE_WALKS as f64;
+        let walks = (walks as f64).max(1.0);
         let rows = if leaves / walks <= COUNTED_LEAVES {
             let mut rows = 0u64;
             tree.each_row(&mut |_| rows += 1)?;
@@ -309,13 +310,14 @@ impl Catalog {
         let mut random = generator(table.object_id);
         let sampler = tree.sampler();
         let (mut leaves, mut rows) = (0.0, 0.0);
-        for _ in 0..ESTIMATE_WALKS {
+        let walks = if sampler.has_places() { ESTIMATE_WALKS } else { 0 };
+        for _ in 0..walks {
             let leaf = sampler.next(&mut random)?;
             leaves += leaf.places;
             rows += leaf.rows().count() as f64;
             runtime::task::maybe_yield();
         }
-        let walks = ESTIMATE_WALKS as f64;
+        let walks = (walks as f64).max(1.0);
         let (leaves, per_leaf) = (leaves / walks, (rows / walks).max(1.0));
         let wanted = match extent {
             Extent::Default => SAMPLE_LEAVES as f64,
@@ -325,16 +327,12 @@ impl Catalog {
         };
         // Of a leaf or two nothing could be said: what is there once might be there always.
         let wanted = wanted.max(SAMPLE_LEAVES as f64 / 4.0);
-        let whole = leaves <= wanted || wanted >= 0.5 * leaves;
-        let every = if whole { (leaves * per_leaf / SAMPLE_ROWS_MAX as f64).ceil() } else { 1.0 };
-        let every = (every as u64).max(1);
-        let mut taken = Taken { table, columns, every, values: Vec::new(), read: 0 };
-        taken.clear();
-        let mut leaf_ends = Vec::new();
+        let mut whole = leaves <= wanted || wanted >= 0.5 * leaves;
+        let mut taken = Taken::none(table, columns);
         let mut rows = 0.0;
         if !whole {
             let n = wanted as usize;
-            let (mut leaves, mut walks) = (0.0, 0);
+            let (mut leaves, mut walks, mut empty) = (0.0, 0, 0);
             // A leaf is taken once: values seen twice are taken for frequent ones.
             let mut seen = HashSet::with_capacity(n);
             while seen.len() < n && walks < n * WALKS_A_LEAF {
@@ -342,17 +340,18 @@ impl Catalog {
                 walks += 1;
                 leaves += leaf.places;
                 if seen.insert(leaf.number) {
+                    let before = taken.read;
                     leaf.rows().for_each(|row| taken.take(row));
-                    leaf_ends.push(taken.read as usize);
+                    empty += usize::from(taken.read == before);
+                    taken.leaf_ends.push(taken.kept());
                 }
                 runtime::task::maybe_yield();
             }
             rows = (leaves / walks as f64 * taken.read as f64 / seen.len() as f64).round();
+            whole = 2 * empty > seen.len() && taken.read < SAMPLE_ROWS_MIN;
         }
-        let whole = whole || (taken.read as f64) < SAMPLE_ROWS_MIN;
         if whole {
-            taken.clear();
-            leaf_ends.clear();
+            taken = Taken::none(table, columns);
             tree.each_row(&mut |row| taken.take(row))?;
             rows = taken.read as f64;
         }
@@ -362,7 +361,7 @@ impl Catalog {
             table.statistics.note_rows(table.tree, rows, counted);
         }
         let rows = known.unwrap_or(rows);
-        let Taken { values, read, .. } = taken;
+        let Taken { values, leaf_ends, read, .. } = taken;
         Ok(Sample { rows, values, leaf_ends, read, changes })
     }
 }
@@ -373,13 +372,19 @@ struct Taken<'t> {
     columns: &'t [usize],
     every: u64,
     values: Vec<Vec<Value>>,
+    /// See [`Sample`].
+    leaf_ends: Vec<usize>,
     read: u64,
 }
 
-impl Taken<'_> {
-    fn clear(&mut self) {
-        self.values = vec![Vec::new(); self.columns.len()];
-        self.read = 0;
+impl<'t> Taken<'t> {
+    fn none(table: &'t TableDef, columns: &'t [usize]) -> Taken<'t> {
+        let values = vec![Vec::new(); columns.len()];
+        Taken { table, columns, every: 1, values, leaf_ends: Vec::new(), read: 0 }
+    }
+
+    fn kept(&self) -> usize {
+        self.values.first().map_or(0, Vec::len)
     }
 
     fn take(&mut self, row: &[u8]) {
@@ -390,6 +395,22 @@ impl Taken<'_> {
         for (list, column) in self.values.iter_mut().zip(self.columns) {
             list.push(stored(self.table, row, *column));
         }
+        if self.kept() >= SAMPLE_ROWS_MAX {
+            self.every *= 2;
+            halve(&mut self.values, &mut self.leaf_ends);
+        }
+    }
+}
+
+/// Keeps every second row: those at 1, 3, 5 ...
+fn halve(values: &mut [Vec<Value>], leaf_ends: &mut [usize]) {
+    leaf_ends.iter_mut().for_each(|end| *end /= 2);
+    for list in values {
+        let mut is_odd = true;
+        list.retain(|_| {
+            is_odd = !is_odd;
+            is_odd
+        });
     }
 }
 
@@ -485,6 +506,16 @@ mod tests {
         }
         let scale = 100_000.0 / values.len() as f64;
         distinct(&[&values], &ends, scale).1
+    }
+
+    #[test]
+    fn every_second_row_is_kept_with_its_leaf() {
+        let column = |of: fn(i32) -> i32| (0..7).map(|n| Value::Int(of(n))).collect::<Vec<_>>();
+        let (mut values, mut ends) = (vec![column(|n| n), column(|n| -n)], vec![3, 3, 4, 7]);
+        halve(&mut values, &mut ends);
+        assert_eq!(values[0], [1, 3, 5].map(Value::Int));
+        assert_eq!(values[1], [-1, -3, -5].map(Value::Int));
+        assert_eq!(ends, [1, 1, 2, 3]);
     }
 
     #[test]

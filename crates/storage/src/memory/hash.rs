@@ -54,9 +54,15 @@ impl HashIndex {
     /// How many rows a bucket has.
     #[cfg(not(loom))]
     pub fn chain(&self, place: usize) -> u64 {
+        self.chain_up_to(place, u64::MAX)
+    }
+
+    /// The same, where no more than so many count.
+    #[cfg(not(loom))]
+    pub fn chain_up_to(&self, place: usize, most: u64) -> u64 {
         let guard = crate::memory::reclaim::pin();
         let (mut at, mut rows) = (self.first(place, &guard), 0);
-        while let Some(row) = at {
+        while let Some(row) = at.filter(|_| rows < most) {
             rows += 1;
             at = HashIndex::after(row, &guard);
         }

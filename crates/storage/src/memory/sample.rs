@@ -12,17 +12,17 @@ use crate::memory::table::{Index, Table};
 
 /// Rows that a place of a hash index is to have, about.
 const ROWS_A_PLACE: u64 = 64;
-/// Rows that are copied of one place at most: of a chain that is far too long, the newest.
-const COPIED_MAX: usize = 4096;
-/// Buckets that are looked at to learn how full they are, and rows in them: either is enough.
+/// Buckets that are looked at to learn how full they are, and rows of each of them.
 const BUCKETS_LOOKED_AT: usize = 1024;
-const ROWS_LOOKED_AT: u64 = 4096;
+const CHAIN_LOOKED_AT: u64 = 1024;
 
 /// How an index is cut into places.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     /// Buckets of one, of a hash index.
     buckets: usize,
+    /// Chains are so long that no place of few rows can be cut.
+    pub crowded: bool,
 }
 
 /// What lies at a place.
@@ -48,29 +48,28 @@ impl Table {
     /// How it is cut, by how full its buckets are now. Suspends.
     pub fn places(&self) -> Places {
         let Index::Hash(hash) = &self.index else {
-            return Places { buckets: 1 };
+            return Places { buckets: 1, crowded: false };
         };
         let every = (hash.buckets() / BUCKETS_LOOKED_AT).max(1);
-        let (mut looked_at, mut rows) = (0, 0);
-        while looked_at * every < hash.buckets() && rows < ROWS_LOOKED_AT {
-            rows += hash.chain(looked_at * every);
-            looked_at += 1;
+        let looked_at = (hash.buckets() / every) as u64;
+        let mut rows = 0;
+        for bucket in (0..hash.buckets()).step_by(every) {
+            rows += hash.chain_up_to(bucket, CHAIN_LOOKED_AT);
             runtime::task::maybe_yield();
         }
-        let buckets = (ROWS_A_PLACE * looked_at as u64).div_ceil(rows.max(1));
-        Places { buckets: (buckets as usize).clamp(1, hash.buckets()) }
+        let buckets = (ROWS_A_PLACE * looked_at).div_ceil(rows.max(1)) as usize;
+        let crowded = 2 * rows > CHAIN_LOOKED_AT * looked_at;
+        Places { buckets: buckets.clamp(1, hash.buckets()), crowded }
     }
 
     /// A place, all with about one chance; `below(n)` gives numbers from 0 to n - 1.
     pub fn random_place(&self, by: Places, below: &mut dyn FnMut(u64) -> u64) -> RandomPlace {
         let guard = pin();
         let mut found = RandomPlace { bytes: Vec::new(), ends: Vec::new(), place: 0, places: 1.0 };
-        // Whether there is room for more.
         let mut take = |row: &_| {
             if append_newest(row, &guard, &mut found.bytes) {
                 found.ends.push(found.bytes.len());
             }
-            found.ends.len() < COPIED_MAX
         };
         match &self.index {
             Index::Hash(hash) => {
@@ -78,21 +77,16 @@ impl Table {
                 found.places = hash.buckets().div_ceil(by.buckets) as f64;
                 found.place = below(found.places as u64);
                 let first = found.place as usize * by.buckets;
-                'place: for bucket in first..hash.buckets().min(first + by.buckets) {
+                for bucket in first..hash.buckets().min(first + by.buckets) {
                     let mut at = hash.first(bucket, &guard);
                     while let Some(row) = at {
-                        if !take(row) {
-                            break 'place;
-                        }
+                        take(row);
                         at = HashIndex::after(row, &guard);
                     }
                 }
             }
             Index::Range(range) => {
-                let mut each = |row: &_| {
-                    take(row);
-                };
-                (found.place, found.places) = range.random_leaf(&guard, below, &mut each);
+                (found.place, found.places) = range.random_leaf(&guard, below, &mut take);
             }
         }
         found

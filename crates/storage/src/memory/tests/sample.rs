@@ -48,7 +48,17 @@ fn places_times_their_rows_are_the_rows_that_are_not_deleted() {
 }
 
 #[test]
-fn of_a_chain_that_is_far_too_long_a_part_is_copied() {
-    let (a_place, places) = sampled(Kind::Hash { buckets: 1, tailed: false });
-    assert_eq!((a_place, places), (4096.0, 1.0));
+fn chains_that_are_far_too_long_are_told() {
+    let filled = |buckets| {
+        let (world, table) =
+            (World::new(), Arc::new(Table::new(Kind::Hash { buckets, tailed: false })));
+        let mut txn = world.begin();
+        for row in 0..ROWS {
+            txn.insert(&table, &stdx::mix64(row).to_be_bytes(), b"a row").unwrap();
+        }
+        txn.commit();
+        table.places().crowded
+    };
+    assert!(filled(1) && filled(8));
+    assert!(!filled(64) && !filled(16_384));
 }
