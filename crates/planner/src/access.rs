@@ -474,7 +474,7 @@ impl Wanted {
 }
 
 /// Whether rows are read as if they were about to be changed.
-pub(crate) fn is_for_update(hints: &TableHints, locator: bool) -> bool {
+fn is_for_update(hints: &TableHints, locator: bool) -> bool {
     (locator && !hints.unlocked) || hints.updlock || hints.xlock
 }
 

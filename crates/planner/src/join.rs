@@ -7,7 +7,6 @@
 
 use ir::*;
 
-use crate::access::is_for_update;
 use crate::columns::*;
 use crate::cost;
 use crate::derive::{factored, of_optional};
@@ -228,8 +227,7 @@ impl Lowering {
         // Or where seeks cost less only because few of them are expected to find anything; unless somebody waits for the
         // left side's order, or for the first rows, or rows are locked as they are read, which should be those that are
         // found.
-        let sorted = left.order.first().is_some_and(|(id, _)| self.sorted_by == Some(*id));
-        let hoped = !sorted
+        let hoped = !comes_in(&left, &self.sorted_by)
             && !self.first_rows
             && !is_locked(&right)
             && costs.as_ref().is_some_and(|costs| left_rows > costs.rows_max());
@@ -540,7 +538,7 @@ fn is_locked(mut rel: &Rel) -> bool {
     while let Rel::Filter { input, .. } = rel {
         rel = input;
     }
-    matches!(rel, Rel::Get(get) if is_for_update(&get.hints, get.locator.is_some()))
+    matches!(rel, Rel::Get(get) if get.locator.is_some() || get.hints.asks_for_locks())
 }
 
 /// A predicate that a subquery has a match, or has none.

@@ -57,8 +57,8 @@ pub(crate) struct Lowering {
     pub made: u32,
     /// The order that the rows of the next table are wanted in.
     pub wanted: Option<Wanted>,
-    /// The column that rows are to be sorted by first, further up.
-    pub sorted_by: Option<ColId>,
+    /// What rows are to be sorted by further up, where that is by columns alone.
+    pub sorted_by: Vec<(ColId, bool)>,
     /// Further up somebody may be content with the first rows, whichever they are.
     pub first_rows: bool,
     /// What is known of the statement's tables.
@@ -108,7 +108,12 @@ impl Lowering {
             }
             Rel::Recursive { .. } => self.recursive(rel, preds),
             Rel::Function { .. } => self.function(rel, preds),
-            Rel::Window { input, windows } => self.window(*input, windows, preds, needed),
+            Rel::Window { input, windows } => {
+                let above = std::mem::take(&mut self.first_rows);
+                let lowered = self.window(*input, windows, preds, needed);
+                self.first_rows = above;
+                lowered
+            }
             Rel::Sort { input, keys } => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
                 let input = self.before_sort(*input, preds, &below, wanted(&keys, None));
@@ -476,7 +481,8 @@ impl Lowering {
             }
             input => {
                 let below = with_exprs(needed, ties.iter().flatten().map(|k| &k.expr));
-                let above = std::mem::replace(&mut self.first_rows, true);
+                let few = !percent && limit.is_none_or(|n| n <= FIRST_ROWS_MAX);
+                let above = std::mem::replace(&mut self.first_rows, few);
                 let input = self.rel(input, Vec::new(), &below);
                 self.first_rows = above;
                 let ties = ties.map(|keys| {
@@ -501,8 +507,8 @@ impl Lowering {
         needed: &Needed,
         wanted: Option<Wanted>,
     ) -> Lowered {
-        let first = wanted.as_ref().and_then(|wanted| wanted.keys.first()).map(|(id, _)| *id);
-        let above = std::mem::replace(&mut self.sorted_by, first);
+        let keys = wanted.as_ref().map(|wanted| wanted.keys.clone()).unwrap_or_default();
+        let above = std::mem::replace(&mut self.sorted_by, keys);
         let first_rows = std::mem::take(&mut self.first_rows);
         self.wanted = wanted;
         let lowered = self.rel(rel, preds, needed);
@@ -642,6 +648,17 @@ fn empty(rel: &Rel, needed: &Needed) -> Lowered {
     let cols: Vec<ColId> = rel.columns().into_iter().filter(|c| needed.contains(c)).collect();
     let types = cols.iter().map(|c| types.get(c).copied().unwrap_or(SqlType::Int)).collect();
     plain(Node { op: Op::Empty, types, rows: 0.0 }, cols)
+}
+
+/// A TOP of more rows is taken for one of all.
+const FIRST_ROWS_MAX: i64 = 10_000;
+
+/// Do the rows arrive in this order, if an operator that keeps it stands above them?
+pub(crate) fn comes_in(input: &Lowered, wanted: &[(ColId, bool)]) -> bool {
+    let free = |(id, _): &&(ColId, bool)| !input.fixed.contains(id);
+    let mut order = input.order.iter().filter(free);
+    let mut wanted = wanted.iter().filter(free).peekable();
+    wanted.peek().is_some() && wanted.all(|key| order.next() == Some(key))
 }
 
 /// Do the rows arrive in this order, perhaps by reading the key backwards?
