@@ -1,9 +1,9 @@
 //! Joins: which side each predicate belongs to, and how the sides meet.
 //!
 //! Nested loops with a seek when the right side is a table whose key the predicates give and few left rows are expected;
-//! where that is a guess, a hash join that may still seek, once it has counted its left side (adaptive); a merge join where both sides come in the order of an equality's columns (`merge.rs`), else a
-//! hash join when there is any equality; nested loops over a kept right side otherwise. Semi and anti joins come from IN
-//! and EXISTS.
+//! where that is a guess, a hash join that may still seek, once it has counted its left side (adaptive); a merge join where
+//! both sides come in the order of an equality's columns (`merge.rs`), else a hash join when there is any equality; nested
+//! loops over a kept right side otherwise. Semi and anti joins come from IN and EXISTS.
 
 use ir::*;
 

@@ -100,19 +100,14 @@ impl Lowering {
             Rel::Project { input, exprs } => self.project(*input, exprs, preds, needed),
             Rel::Join { .. } => self.join(rel, preds, needed),
             Rel::Apply { outer, left, right } => self.apply(outer, *left, *right, preds, needed),
-            Rel::Aggregate { input, group, aggs, scalar, sets } => {
-                let above = std::mem::take(&mut self.first_rows);
-                let lowered = self.aggregate(*input, group, aggs, scalar, sets, preds, needed);
-                self.first_rows = above;
-                lowered
-            }
+            Rel::Aggregate { input, group, aggs, scalar, sets } => self
+                .for_first_rows(false, |l| {
+                    l.aggregate(*input, group, aggs, scalar, sets, preds, needed)
+                }),
             Rel::Recursive { .. } => self.recursive(rel, preds),
             Rel::Function { .. } => self.function(rel, preds),
             Rel::Window { input, windows } => {
-                let above = std::mem::take(&mut self.first_rows);
-                let lowered = self.window(*input, windows, preds, needed);
-                self.first_rows = above;
-                lowered
+                self.for_first_rows(false, |l| l.window(*input, windows, preds, needed))
             }
             Rel::Sort { input, keys } => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
@@ -482,9 +477,7 @@ impl Lowering {
             input => {
                 let below = with_exprs(needed, ties.iter().flatten().map(|k| &k.expr));
                 let few = !percent && limit.is_none_or(|n| n <= FIRST_ROWS_MAX);
-                let above = std::mem::replace(&mut self.first_rows, few);
-                let input = self.rel(input, Vec::new(), &below);
-                self.first_rows = above;
+                let input = self.for_first_rows(few, |l| l.rel(input, Vec::new(), &below));
                 let ties = ties.map(|keys| {
                     keys.into_iter()
                         .map(|k| SortKey { expr: self.expr(k.expr, &input.cols), desc: k.desc })
@@ -509,11 +502,22 @@ impl Lowering {
     ) -> Lowered {
         let keys = wanted.as_ref().map(|wanted| wanted.keys.clone()).unwrap_or_default();
         let above = std::mem::replace(&mut self.sorted_by, keys);
-        let first_rows = std::mem::take(&mut self.first_rows);
         self.wanted = wanted;
-        let lowered = self.rel(rel, preds, needed);
+        let lowered = self.for_first_rows(false, |l| l.rel(rel, preds, needed));
         self.wanted = None;
-        (self.sorted_by, self.first_rows) = (above, first_rows);
+        self.sorted_by = above;
+        lowered
+    }
+
+    /// Lowers what stands below an operator that is content with the first rows, or that reads all.
+    fn for_first_rows(
+        &mut self,
+        first_rows: bool,
+        lower: impl FnOnce(&mut Self) -> Lowered,
+    ) -> Lowered {
+        let above = std::mem::replace(&mut self.first_rows, first_rows);
+        let lowered = lower(self);
+        self.first_rows = above;
         lowered
     }
 

@@ -451,50 +451,35 @@ pub fn trim_blank_bytes(text: &[u8]) -> &[u8] {
 /// Case-insensitive, accent-sensitive comparison; trailing blanks ignored.
 #[inline]
 pub fn compare_text(a: &str, b: &str) -> Ordering {
-    let (a, b) = (trim_blanks(a), trim_blanks(b));
-    let (x, y) = (a.as_bytes(), b.as_bytes());
-    let common = x.len().min(y.len());
+    compare_ascii(a.as_bytes(), b.as_bytes()).unwrap_or_else(|at| compare_from(at, a, b))
+}
+
+/// The same of texts as bytes; where they are told apart by what is not of ASCII, the place from which they are, before which
+/// all is ASCII: see [`compare_from`].
+#[inline]
+pub(crate) fn compare_ascii(a: &[u8], b: &[u8]) -> Result<Ordering, usize> {
+    let (a, b) = (trim_blank_bytes(a), trim_blank_bytes(b));
+    let common = a.len().min(b.len());
     for i in breathing(0..common) {
-        let (p, q) = (x[i], y[i]);
+        let (p, q) = (a[i], b[i]);
         if p == q && p < 0x80 {
             continue;
         }
         if p >= 0x80 || q >= 0x80 {
-            // All before is ASCII, so `i` is a character boundary in both.
-            return compare_chars(&a[i..], &b[i..]);
+            return Err(i);
         }
         match WEIGHTS[p as usize].cmp(&WEIGHTS[q as usize]) {
             Ordering::Equal => continue,
-            unequal => return unequal,
+            unequal => return Ok(unequal),
         }
     }
-    x.len().cmp(&y.len())
+    Ok(a.len().cmp(&b.len()))
 }
 
-/// The same of texts as bytes; `None` where they are told apart by what is not of ASCII, and for long ones.
-#[inline]
-pub fn compare_ascii(a: &[u8], b: &[u8]) -> Option<Ordering> {
-    let (a, b) = (trim_blank_bytes(a), trim_blank_bytes(b));
-    if a.len().min(b.len()) > SHORT_BYTES {
-        return None;
-    }
-    for (p, q) in a.iter().zip(b) {
-        if p == q && *p < 0x80 {
-            continue;
-        }
-        if (p | q) >= 0x80 {
-            return None;
-        }
-        match WEIGHTS[*p as usize].cmp(&WEIGHTS[*q as usize]) {
-            Ordering::Equal => continue,
-            unequal => return Some(unequal),
-        }
-    }
-    Some(a.len().cmp(&b.len()))
-}
-
+/// Compares what two texts have from a place on, at which a character of both begins.
 #[cold]
-fn compare_chars(a: &str, b: &str) -> Ordering {
+pub(crate) fn compare_from(at: usize, a: &str, b: &str) -> Ordering {
+    let (a, b) = (trim_blanks(&a[at..]), trim_blanks(&b[at..]));
     breathing(a.chars()).map(weight).cmp(b.chars().map(weight))
 }
 

@@ -35,7 +35,7 @@ fn compare_non_null(a: &Value, b: &Value) -> Ordering {
         (Value::BigInt(a), Value::BigInt(b)) => a.cmp(b),
         (Value::Str(a), Value::Str(b)) => match a.rule().meet(b.rule()) {
             Rule::CiAs => collation::compare_ascii(a.as_bytes(), b.as_bytes())
-                .unwrap_or_else(|| compare_text(a, b)),
+                .unwrap_or_else(|at| collation::compare_from(at, a, b)),
             rule => collation::compare_by(rule, a, b),
         },
         (Value::Binary(a), Value::Binary(b)) => trim_zeros(a).cmp(trim_zeros(b)),

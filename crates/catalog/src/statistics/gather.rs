@@ -4,7 +4,7 @@ use super::histogram::order;
 use super::{Histogram, Statistic, TableStatistics};
 use crate::def::TableDef;
 use crate::{Catalog, CatalogError};
-use engine::{TableLock, Tree, TxnOptions};
+use engine::{Sampler, TableLock, Tree, TxnOptions};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::*;
 use types::{SqlType, Value};
@@ -132,22 +132,13 @@ impl Catalog {
         let tree = self.db.tree_of(table.tree, table.shape);
         let (_lock, counted) = (self.keep_table(table, &tree)?, tree.net_rows());
         let mut random = generator(table.object_id);
-        let sampler = tree.sampler();
-        let (mut rows, mut leaves) = (0.0, 0.0);
-        let walks = if sampler.has_places() { ESTIMATE_WALKS } else { 0 };
-        for _ in 0..walks {
-            let leaf = sampler.next(&mut random)?;
-            rows += leaf.rows().count() as f64;
-            leaves += leaf.places;
-            runtime::task::maybe_yield();
-        }
-        let walks = (walks as f64).max(1.0);
-        let rows = if leaves / walks <= COUNTED_LEAVES {
+        let (leaves, per_leaf) = estimate(&tree.sampler(), &mut random)?;
+        let rows = if leaves <= COUNTED_LEAVES {
             let mut rows = 0u64;
             tree.each_row(&mut |_| rows += 1)?;
             rows as f64
         } else {
-            (leaves / walks * rows / walks).round()
+            (leaves * per_leaf).round()
         };
         table.statistics.note_rows(table.tree, rows, counted);
         Ok(rows)
@@ -309,21 +300,12 @@ impl Catalog {
         let (counted, changes) = (tree.net_rows(), tree.changes());
         let mut random = generator(table.object_id);
         let sampler = tree.sampler();
-        let (mut leaves, mut rows) = (0.0, 0.0);
-        let walks = if sampler.has_places() { ESTIMATE_WALKS } else { 0 };
-        for _ in 0..walks {
-            let leaf = sampler.next(&mut random)?;
-            leaves += leaf.places;
-            rows += leaf.rows().count() as f64;
-            runtime::task::maybe_yield();
-        }
-        let walks = (walks as f64).max(1.0);
-        let (leaves, per_leaf) = (leaves / walks, (rows / walks).max(1.0));
+        let (leaves, per_leaf) = estimate(&sampler, &mut random)?;
         let wanted = match extent {
             Extent::Default => SAMPLE_LEAVES as f64,
             Extent::Whole => f64::INFINITY,
             Extent::Percent(percent) => (leaves * percent / 100.0).ceil(),
-            Extent::Rows(rows) => (rows as f64 / per_leaf).ceil(),
+            Extent::Rows(rows) => (rows as f64 / per_leaf.max(1.0)).ceil(),
         };
         // Of a leaf or two nothing could be said: what is there once might be there always.
         let wanted = wanted.max(SAMPLE_LEAVES as f64 / 4.0);
@@ -364,6 +346,25 @@ impl Catalog {
         let Taken { values, leaf_ends, read, .. } = taken;
         Ok(Sample { rows, values, leaf_ends, read, changes })
     }
+}
+
+/// Leaves of a table and rows of one, by a few walks; none where there are no places to walk to. Suspends.
+fn estimate(
+    sampler: &Sampler<'_>,
+    random: &mut dyn FnMut(u64) -> u64,
+) -> Result<(f64, f64), CatalogError> {
+    if !sampler.has_places() {
+        return Ok((0.0, 0.0));
+    }
+    let (mut leaves, mut rows) = (0.0, 0.0);
+    for _ in 0..ESTIMATE_WALKS {
+        let leaf = sampler.next(random)?;
+        leaves += leaf.places;
+        rows += leaf.rows().count() as f64;
+        runtime::task::maybe_yield();
+    }
+    let walks = ESTIMATE_WALKS as f64;
+    Ok((leaves / walks, rows / walks))
 }
 
 /// Columns of the rows that have been read, or of every n-th of them.

@@ -354,13 +354,13 @@ impl RangeIndex {
         &self,
         guard: &Guard,
         below: &mut dyn FnMut(u64) -> u64,
-        each: &mut impl FnMut(&Row),
+        each: &mut impl FnMut(&Row, &Guard),
     ) -> (u64, f64) {
         let (mut at, mut leaves) = (self.root(guard), 1.0);
         loop {
             match &content_of(at, guard).entries {
                 Entries::Leaf(rows) => {
-                    rows.iter().for_each(|entry| each(entry.row(guard)));
+                    rows.iter().for_each(|entry| each(entry.row(guard), guard));
                     return (at.number(), leaves);
                 }
                 Entries::Inner(_, children) => {

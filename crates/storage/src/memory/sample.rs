@@ -3,11 +3,11 @@
 //! A place is a leaf of a range index, or so many neighbouring buckets of a hash index as have some dozens of rows. A leaf
 //! is reached by a walk that takes any child, as in a tree of pages (see `crate::sample`).
 //!
-//! Promise: a place is kept for as long as it takes to copy it; nobody waits.
+//! Promise: rows are kept for as long as it takes to copy some of them; nobody waits.
 
-use crate::memory::hash::HashIndex;
-use crate::memory::reclaim::pin;
-use crate::memory::scan::append_newest;
+use crate::memory::reclaim::{Guard, pin};
+use crate::memory::row::Row;
+use crate::memory::scan::{Cursor, append_newest};
 use crate::memory::table::{Index, Table};
 
 /// Rows that a place of a hash index is to have, about.
@@ -64,10 +64,9 @@ impl Table {
 
     /// A place, all with about one chance; `below(n)` gives numbers from 0 to n - 1.
     pub fn random_place(&self, by: Places, below: &mut dyn FnMut(u64) -> u64) -> RandomPlace {
-        let guard = pin();
         let mut found = RandomPlace { bytes: Vec::new(), ends: Vec::new(), place: 0, places: 1.0 };
-        let mut take = |row: &_| {
-            if append_newest(row, &guard, &mut found.bytes) {
+        let mut take = |row: &Row, guard: &Guard| {
+            if append_newest(row, guard, &mut found.bytes) {
                 found.ends.push(found.bytes.len());
             }
         };
@@ -77,16 +76,12 @@ impl Table {
                 found.places = hash.buckets().div_ceil(by.buckets) as f64;
                 found.place = below(found.places as u64);
                 let first = found.place as usize * by.buckets;
-                for bucket in first..hash.buckets().min(first + by.buckets) {
-                    let mut at = hash.first(bucket, &guard);
-                    while let Some(row) = at {
-                        take(row);
-                        at = HashIndex::after(row, &guard);
-                    }
-                }
+                let last = hash.buckets().min(first + by.buckets);
+                let mut cursor = Cursor::of_buckets(first..last);
+                while self.walk(&mut cursor, &mut take) {}
             }
             Index::Range(range) => {
-                (found.place, found.places) = range.random_leaf(&guard, below, &mut take);
+                (found.place, found.places) = range.random_leaf(&pin(), below, &mut take);
             }
         }
         found

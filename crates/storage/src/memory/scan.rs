@@ -8,7 +8,7 @@ use crate::memory::sight::{Changed, Sight, States};
 use crate::memory::table::{Index, Table};
 use crate::memory::version::Kept;
 use mvcc::Stamp;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 /// A step through a hash index ends behind so many buckets, or where so many rows were met.
 const BUCKETS_MAX: usize = 1024;
@@ -45,6 +45,13 @@ impl Cursor {
             cursor.last = cursor.bucket + 1;
         }
         cursor
+    }
+
+    /// All of some buckets of a hash index.
+    pub(super) fn of_buckets(buckets: Range<usize>) -> Cursor {
+        let (lower, upper) = (Bound::Unbounded, Bound::Unbounded);
+        let (bucket, last) = (buckets.start, buckets.end);
+        Cursor { lower, upper, reverse: false, bucket, last, is_over: false }
     }
 
     fn holds(&self, key: &[u8]) -> bool {
@@ -119,7 +126,7 @@ impl Table {
         }
     }
 
-    fn walk(&self, cursor: &mut Cursor, mut each: impl FnMut(&Row, &Guard)) -> bool {
+    pub(super) fn walk(&self, cursor: &mut Cursor, mut each: impl FnMut(&Row, &Guard)) -> bool {
         if cursor.is_over {
             return false;
         }
