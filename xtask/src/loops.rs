@@ -1,4 +1,5 @@
-//! The work of applications as procedures with a loop: what a change costs, a commit after each unless said otherwise.
+//! The work of applications as procedures with a loop: what a change costs, a commit after each unless said otherwise; the
+//! works whose names begin with `native` by natively compiled procedures over memory-optimised tables.
 //!
 //! The engine runs as a child (`crates/session/examples/timed.rs`), embedded, with delayed durability; PostgreSQL beside it with
 //! `synchronous_commit = off`, each session a `psql` that calls a PL/pgSQL procedure. Each work has a
@@ -7,12 +8,13 @@
 //! session and by several at once: repetitions a second, and CPU nanoseconds for each, of the whole engine (what others
 //! take of a shared machine is not among these).
 
+mod native;
 mod works;
 
-use crate::beside::{Engine, Setup, engines};
+use crate::beside::{Dialect, Engine, Setup, engines};
 use crate::run::Failure;
 use std::path::PathBuf;
-use works::{WORKS, Work, numbers};
+use works::{Work, numbers};
 
 /// How much to run.
 #[derive(clap::Args)]
@@ -84,10 +86,15 @@ fn compare(options: &Options, engines: &mut [Engine]) -> Result<(), Failure> {
         options.only.is_empty() || options.only.iter().any(|name| work.name.starts_with(name))
     };
     let most = options.sessions.iter().copied().max().unwrap_or(1);
-    let works: Vec<&Work> = WORKS.iter().filter(wanted).collect();
+    let works: Vec<&Work> = works::WORKS.iter().chain(native::WORKS).filter(wanted).collect();
     for engine in &mut *engines {
         for text in numbers(engine.dialect) {
             engine.run(text)?;
+        }
+        if engine.dialect == Dialect::Tsql && works.iter().any(|work| work.native) {
+            for text in native::CONTAINER {
+                engine.run(text)?;
+            }
         }
     }
     // Lanes of a work are in order of the number of sessions, and of the engines.
@@ -95,13 +102,21 @@ fn compare(options: &Options, engines: &mut [Engine]) -> Result<(), Failure> {
     for work in &works {
         let mut of_work = Vec::new();
         for engine in &mut *engines {
-            for text in work.set_up(engine.dialect, most) {
+            let all = match work.is_in(engine.dialect) {
+                true => work.set_up(engine.dialect, most),
+                false => Vec::new(),
+            };
+            for text in all {
                 engine.run(&text)?;
             }
         }
         for (at, &sessions) in options.sessions.iter().enumerate() {
             for engine in &mut *engines {
                 let mut lane = Lane { done: at as u64 * 300_000_000, count: 1000, ns: Vec::new() };
+                if !work.is_in(engine.dialect) {
+                    of_work.push(lane);
+                    continue;
+                }
                 // Compiles and warms up; then as many as the time takes.
                 lane.run(engine, work, sessions)?;
                 let seconds = lane.run(engine, work, sessions)?;
@@ -117,6 +132,9 @@ fn compare(options: &Options, engines: &mut [Engine]) -> Result<(), Failure> {
             for (at, lane) in lanes.iter_mut().enumerate() {
                 let sessions = options.sessions[at / engines.len()];
                 let engine = &mut engines[at % engines.len()];
+                if !work.is_in(engine.dialect) {
+                    continue;
+                }
                 let cpu = engine.cpu()?;
                 let seconds = lane.run(engine, work, sessions)?;
                 let each = 1e9 / (lane.count * u64::from(sessions)) as f64;
@@ -140,7 +158,11 @@ fn compare(options: &Options, engines: &mut [Engine]) -> Result<(), Failure> {
             };
             let ns = median(lane.ns.iter().map(|(ns, _)| *ns).collect());
             let cpu = median(lane.ns.iter().map(|(_, cpu)| *cpu).collect());
-            print!("{:>26}", format!("{:.0} k ({cpu:.0})", 1e6 / ns));
+            let told = match ns.is_nan() {
+                true => "-".to_owned(),
+                false => format!("{:.0} k ({cpu:.0})", 1e6 / ns),
+            };
+            print!("{told:>26}");
         }
         println!();
     }

@@ -3,6 +3,7 @@
 //! A work's words are T-SQL's; [`translated`] gives PostgreSQL's, and where a statement has another shape there, not only other
 //! words, the work says it.
 
+use super::native;
 use crate::beside::Dialect;
 
 /// Rows of a session in the tables whose rows are changed; a power of two, so that the walk below meets each.
@@ -12,20 +13,24 @@ pub const ROWS: u64 = 8192;
 pub struct Work {
     pub name: &'static str,
     /// Statements that make its tables; `{t}` is its own name for them.
-    tables: &'static [&'static str],
+    pub(super) tables: &'static [&'static str],
     /// Rows of the table to begin with: the columns of a row whose key is `k`; empty for none.
-    rows: &'static str,
+    pub(super) rows: &'static str,
     /// The loop's body, for the repetition `@i`; `@k` is then a key that no other session has: one of the rows above,
     /// or a new one where there are none.
-    body: &'static str,
+    pub(super) body: &'static str,
     /// Repetitions between two commits; 1: each statement by itself.
-    commit_every: u32,
+    pub(super) commit_every: u32,
+    /// The tables are memory-optimised, and the loop between two commits is an atomic block of a natively compiled
+    /// procedure, which the loop around it calls. Of these PostgreSQL has none.
+    pub(super) native: bool,
 }
 
 const PLAIN: &str = "create table {t} (k bigint not null primary key, a int not null, b int not null, c char(40) not null \
                      default 'x', v varchar(60) null, d datetime not null default getdate())";
-const ROW: &str = "k, 1, 2, 'x', 'a text of some length', getdate()";
+pub(super) const ROW: &str = "k, 1, 2, 'x', 'a text of some length', getdate()";
 
+/// Those of tables on disk.
 pub const WORKS: &[Work] = &[
     Work {
         name: "insert",
@@ -33,6 +38,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b) values (@k, @i, 7)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-1000",
@@ -40,6 +46,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b) values (@k, @i, 7)",
         commit_every: 1000,
+        native: false,
     },
     Work {
         name: "insert-text",
@@ -47,6 +54,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b, v) values (@k, @i, 7, @v)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-check",
@@ -54,6 +62,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b) values (@k, @i, 7)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-computed",
@@ -63,6 +72,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b) values (@k, @i, 7)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-index",
@@ -70,6 +80,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b) values (@k, @i, 7)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-2-indexes",
@@ -77,6 +88,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b) values (@k, @i, @i % 100)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-unique",
@@ -86,6 +98,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, u, a) values (@k, @k, @i)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-fk",
@@ -97,6 +110,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, p, a) values (@k, @i % 1000, @i)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-identity-fk-check",
@@ -109,6 +123,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (p, a) values (@i % 1000, @i)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-trigger",
@@ -120,6 +135,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b) values (@k, @i, 7)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-output",
@@ -127,6 +143,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "delete @told; insert {t} (k, a, b) output inserted.k into @told values (@k, @i, 7)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-3-values",
@@ -134,6 +151,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b) values (3 * @k, @i, 7), (3 * @k + 1, @i, 7), (3 * @k + 2, @i, 7)",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "update",
@@ -141,6 +159,7 @@ pub const WORKS: &[Work] = &[
         rows: ROW,
         body: "update {t} set a = a + 1 where k = @k",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "update-1000",
@@ -148,6 +167,7 @@ pub const WORKS: &[Work] = &[
         rows: ROW,
         body: "update {t} set a = a + 1 where k = @k",
         commit_every: 1000,
+        native: false,
     },
     Work {
         name: "update-3",
@@ -155,6 +175,7 @@ pub const WORKS: &[Work] = &[
         rows: ROW,
         body: "update {t} set a = a + b, b = @i, d = getdate() where k = @k and a >= 0",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "update-text",
@@ -162,6 +183,7 @@ pub const WORKS: &[Work] = &[
         rows: ROW,
         body: "update {t} set v = case @i % 2 when 0 then @v else 'short' end where k = @k",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "update-beside-index",
@@ -169,6 +191,7 @@ pub const WORKS: &[Work] = &[
         rows: ROW,
         body: "update {t} set a = a + 1 where k = @k",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "update-indexed",
@@ -176,6 +199,7 @@ pub const WORKS: &[Work] = &[
         rows: ROW,
         body: "update {t} set a = @i where k = @k",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "insert-delete",
@@ -183,6 +207,7 @@ pub const WORKS: &[Work] = &[
         rows: "",
         body: "insert {t} (k, a, b) values (@k, @i, 7); delete {t} where k = @k",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "merge",
@@ -191,6 +216,7 @@ pub const WORKS: &[Work] = &[
         body: "merge {t} as t using (select @k + (@i & 1) * 4096 as k, @i as a) as s on t.k = s.k when matched then \
                update set a = s.a when not matched then insert (k, a, b) values (s.k, s.a, 7);",
         commit_every: 1,
+        native: false,
     },
     Work {
         name: "new-order",
@@ -216,6 +242,7 @@ pub const WORKS: &[Work] = &[
                quantity + 86 end, ytd = ytd + 5, orders = orders + 1, @dist = dist where k = @m; insert {t}_l (d, o, n, \
                i, quantity, amount, dist) values (@s, @o, @l, @j, 5, 5 * @p, @dist); set @l += 1 end; commit",
         commit_every: 1,
+        native: false,
     },
 ];
 
@@ -277,6 +304,11 @@ fn translated(text: &str) -> String {
 }
 
 impl Work {
+    /// Whether there is such a thing in a dialect.
+    pub fn is_in(&self, dialect: Dialect) -> bool {
+        !self.native || dialect == Dialect::Tsql
+    }
+
     fn table(&self) -> String {
         format!("t_{}", self.name.replace('-', "_"))
     }
@@ -304,6 +336,12 @@ impl Work {
             }
         };
         let procedure = match dialect {
+            Dialect::Tsql if self.native => {
+                all.iter_mut().for_each(|text| text.insert_str(0, "use loops; "));
+                let [block, run] = native::procedures(&key, body, self.commit_every);
+                all.push(format!("use loops exec('{}')", block.replace('\'', "''")));
+                format!("use loops exec('{}')", run.replace('\'', "''"))
+            }
             Dialect::Tsql => {
                 all.iter_mut().for_each(|text| text.insert_str(0, "use loops; "));
                 format!("use loops exec('{}')", self.in_tsql(&key, body).replace('\'', "''"))
