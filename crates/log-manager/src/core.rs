@@ -30,6 +30,7 @@ use crate::waiters::Waiters;
 use crate::{Lease, LogError, Lsn, RECORD_BYTES_MAX, Reserve, Writer};
 use device::File;
 use parking_lot::{Mutex, RwLock};
+use runtime::numa::Seat;
 use runtime::spin::SpinLock;
 use runtime::{clock, task};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
@@ -131,8 +132,8 @@ pub(crate) struct Core {
     pub(crate) signal: CachePadded<Arc<Signal>>,
     pub(crate) waiters: Waiters,
     pub(crate) flusher: CachePadded<Mutex<Flusher>>,
-    /// Where a thread that writes runs; none: anywhere.
-    pub(crate) writer_cpus: Mutex<Vec<usize>>,
+    /// Where a thread that writes runs (none: anywhere), and whose memory it gets.
+    pub(crate) writer_cpus: Mutex<(Vec<usize>, Seat)>,
     pub(crate) vlfs: Mutex<Vlfs>,
     /// Blocks below may be overwritten in the ring; in positions.
     pub(crate) freed: AtomicU64,

@@ -12,6 +12,7 @@ use crate::{
 };
 use device::{File, FileSystem};
 use parking_lot::Mutex;
+use runtime::numa::Seat;
 use runtime::task::{self, PollerId};
 use std::path::Path;
 use std::sync::Arc;
@@ -486,9 +487,10 @@ impl Log {
         }
     }
 
-    /// Where a writer with a thread of its own runs from the next [`Log::set_writer`] on; none: anywhere.
-    pub fn set_writer_cpus(&self, cpus: &[usize]) {
-        *self.core.writer_cpus.lock() = cpus.to_vec();
+    /// Where a writer with a thread of its own runs from the next [`Log::set_writer`] on (none: anywhere), and whose memory
+    /// it gets.
+    pub fn set_writer_cpus(&self, cpus: &[usize], seat: Seat) {
+        *self.core.writer_cpus.lock() = (cpus.to_vec(), seat);
     }
 
     /// Lets the buffer lie on a NUMA node, the writer's; what is in it moves there, once no write is under way. An error

@@ -33,6 +33,7 @@ use crate::{
 };
 use device::{File, FileSystem, OpenOptions};
 use parking_lot::{Mutex, RwLock};
+use runtime::numa::Seat;
 use runtime::spin::SpinLock;
 use runtime::{random, task};
 use std::path::Path;
@@ -391,7 +392,7 @@ fn start_core(
         signal: CachePadded::new(Arc::new(Signal::new())),
         waiters: Waiters::new(),
         flusher: CachePadded::new(Mutex::new(Flusher::new(next_block, header.incarnation == 1))),
-        writer_cpus: Mutex::new(cfg.writer_cpu.into_iter().collect()),
+        writer_cpus: Mutex::new((cfg.writer_cpu.into_iter().collect(), Seat::default())),
         vlfs: Mutex::new(map),
         freed: AtomicU64::new(start),
         ring_pin: RwLock::new(()),

@@ -10,7 +10,7 @@
 
 use crate::core::Core;
 use crate::flush::Flusher;
-use runtime::{clock, sim, task, threads};
+use runtime::{clock, numa, sim, task, threads};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::*;
 use telemetry::WaitType;
@@ -65,11 +65,13 @@ impl Core {
         let core = self.clone();
         // Not started, the log works as well as leader.
         let _ = threads::spawn("log writer", move || {
-            let cpus = core.writer_cpus.lock().clone();
+            let (cpus, seat) = core.writer_cpus.lock().clone();
             if !cpus.is_empty() {
                 // Unpinned is slower, not wrong.
                 let _ = threads::pin_current_to(&cpus);
             }
+            // Its own, and not that of who changed the switch. Refused, memory lies where it is touched first.
+            let _ = numa::sit(seat);
             core.run_writer(term, true);
         });
     }

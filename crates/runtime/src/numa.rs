@@ -1,8 +1,10 @@
 //! Memory and NUMA nodes: where it shall lie, where it lies, and where the calling thread's own is.
 //!
 //! [`bind`] prefers a node and does not insist: a node that is full gives way to its neighbours, and what came of it is
-//! told by [`nodes_of`]. A kernel without NUMA (ENOSYS) refuses both. The place of a thread is what [`set_place`] said of
-//! it last; a thread of which nobody said anything is on node 0. Knows nothing of what machine there is.
+//! told by [`nodes_of`]. A kernel without NUMA (ENOSYS) refuses both. The place of a thread is what [`set_place`] or [`sit`]
+//! said of it last; a thread of which nobody said anything is on node 0. [`sit`] also tells the kernel which node's memory
+//! the thread shall get: whatever it touches first, and nobody has bound, comes from there, whichever CPU it is on then. A
+//! thread that another begins has its seat. Knows nothing of what machine there is.
 
 use std::cell::Cell;
 use std::io;
@@ -10,7 +12,9 @@ use std::io;
 /// Nodes that a mask can name, as many as the kernel can have.
 const NODES: usize = 1024;
 const WORD: usize = u64::BITS as usize;
+const WORDS: usize = NODES / WORD;
 /// linux/mempolicy.h.
+const MPOL_DEFAULT: libc::c_int = 0;
 const MPOL_PREFERRED: libc::c_int = 1;
 const MPOL_MF_STRICT: libc::c_uint = 1 << 0;
 const MPOL_MF_MOVE: libc::c_uint = 1 << 1;
@@ -24,19 +28,72 @@ pub struct Place {
     pub memory: u16,
 }
 
-thread_local! {
-    static PLACE: Cell<Place> = const { Cell::new(Place { node: 0, memory: 0 }) };
+/// A place, and the node whose memory whoever has it gets; `None`: that of the CPU that touches it first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seat {
+    pub place: Place,
+    pub preferred: Option<u16>,
 }
 
-/// Where the calling thread is from now on.
+thread_local! {
+    /// What is preferred is what the kernel has taken, never what it has refused.
+    static SEAT: Cell<Seat> =
+        const { Cell::new(Seat { place: Place { node: 0, memory: 0 }, preferred: None }) };
+}
+
+/// Where the calling thread is from now on. Its memory comes from where it came before.
 pub fn set_place(place: Place) {
-    PLACE.set(place);
+    SEAT.set(Seat { place, ..SEAT.get() });
 }
 
 /// Where the calling thread is.
 #[inline]
 pub fn place() -> Place {
-    PLACE.get()
+    SEAT.get().place
+}
+
+/// The calling thread's seat, for who works for it on another thread.
+pub fn seat() -> Seat {
+    SEAT.get()
+}
+
+/// Where the calling thread is from now on, and whose memory it gets (set_mempolicy(2)). An error (ENOSYS, EPERM, or EINVAL for
+/// a node that is not there) leaves the memory to come from where it came before; the place holds. Asks the system only when
+/// something changes for it.
+pub fn sit(seat: Seat) -> io::Result<()> {
+    let preferred = SEAT.get().preferred;
+    SEAT.set(Seat { preferred, ..seat });
+    if seat.preferred != preferred {
+        prefer(seat.preferred)?;
+        SEAT.set(seat);
+    }
+    Ok(())
+}
+
+/// The seat of who began the calling thread, whose policy the kernel has handed down.
+pub(crate) fn inherit(seat: Seat) {
+    SEAT.set(seat);
+}
+
+fn prefer(node: Option<u16>) -> io::Result<()> {
+    let (mode, mask) = match node {
+        None => (MPOL_DEFAULT, [0; WORDS]),
+        Some(node) => (MPOL_PREFERRED, mask_of(node.into())?),
+    };
+    // SAFETY: the call reads the mask, of NODES bits (the kernel takes one off the count), and changes where pages come from
+    // that are touched later, never what is in them.
+    let rc = unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask.as_ptr(), NODES + 1) };
+    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// One node, as the kernel takes it. EINVAL for a number that no kernel has.
+fn mask_of(node: usize) -> io::Result<[u64; WORDS]> {
+    let mut mask = [0u64; WORDS];
+    match mask.get_mut(node / WORD) {
+        Some(word) => *word = 1 << (node % WORD),
+        None => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
+    }
+    Ok(mask)
 }
 
 /// Lets the pages of a range come from a node, and moves those there that came from elsewhere. The range begins at a
@@ -44,11 +101,7 @@ pub fn place() -> Place {
 /// what comes from now on comes from the node.
 #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the kernel checks the range; nobody reads it")]
 pub fn bind(at: *const u8, bytes: usize, node: usize) -> io::Result<()> {
-    let mut mask = [0u64; NODES / WORD];
-    let Some(word) = mask.get_mut(node / WORD) else {
-        return Err(io::Error::from_raw_os_error(libc::EINVAL));
-    };
-    *word = 1 << (node % WORD);
+    let mask = mask_of(node)?;
     // SAFETY: the call reads the mask, of NODES bits (the kernel takes one off the count), and changes where pages lie,
     // never what is in them; a range that is not mapped is an error.
     let rc = unsafe {
@@ -116,6 +169,48 @@ mod tests {
         );
         // What is not mapped lies nowhere.
         assert_eq!(nodes_of(&[std::ptr::null()]).expect("answered"), [None]);
+    }
+
+    /// The policy of the calling thread, as the kernel tells it beside the stack that the process began with.
+    fn policy() -> Option<String> {
+        let maps = std::fs::read_to_string("/proc/thread-self/numa_maps").ok()?;
+        let line = maps.lines().find(|line| line.split(' ').any(|word| word == "stack"))?;
+        line.split(' ').nth(1).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_thread_gets_memory_of_the_node_that_it_prefers_and_so_do_those_that_it_begins() {
+        // A thread of its own: a policy stays.
+        let begun = std::thread::spawn(|| {
+            let place = Place { node: 3, memory: 0 };
+            let seat = Seat { place, preferred: Some(0) };
+            match sit(seat) {
+                Ok(()) => assert_eq!(super::seat(), seat),
+                // A kernel without nodes, or a sandbox: the place holds.
+                Err(error) => {
+                    let told = error.raw_os_error();
+                    assert!(matches!(told, Some(libc::ENOSYS | libc::EPERM)), "{error}");
+                    assert_eq!(super::seat(), Seat { place, preferred: None });
+                    return;
+                }
+            }
+            // No process has node 1023; what held before holds.
+            for node in [1023, NODES as u16] {
+                assert!(sit(Seat { preferred: Some(node), ..seat }).is_err());
+                assert_eq!(super::seat(), seat);
+            }
+            let theirs = crate::threads::spawn("child", || (super::seat(), policy()));
+            let theirs = theirs.expect("begun").join().expect("no panic");
+            assert_eq!(theirs.0, seat);
+            // A sandbox may take a policy and tell of none.
+            if policy().is_some() {
+                assert_eq!(policy().as_deref(), Some("prefer:0"));
+                assert_eq!(theirs.1.as_deref(), Some("prefer:0"));
+                sit(Seat::default()).expect("taken back");
+                assert_eq!(policy().as_deref(), Some("default"));
+            }
+        });
+        begun.join().expect("no panic");
     }
 
     #[test]

@@ -1,14 +1,20 @@
 //! OS threads: started with a name, pinned to a CPU; and what the process may open.
 
+use crate::numa;
 use std::io;
 use std::sync::OnceLock;
 
-/// Starts an OS thread. The name is cut to what the kernel shows (15 bytes).
+/// Starts an OS thread. The name is cut to what the kernel shows (15 bytes). It is where the calling thread is: CPUs and memory
+/// policy are handed down by the kernel, and the seat here.
 pub fn spawn<T: Send + 'static>(
     name: &str,
     f: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<std::thread::JoinHandle<T>> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(f)
+    let seat = numa::seat();
+    std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        numa::inherit(seat);
+        f()
+    })
 }
 
 /// A mask of CPUs of any number, as the kernel takes it: bit n of the words is CPU n.

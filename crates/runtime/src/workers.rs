@@ -1,11 +1,11 @@
 //! Threads for work that neither waits nor breathes, so that no scheduler does it.
 //!
 //! Promises: at most so many at a time and at most [`QUEUE_MAX`] waiting; a thread starts when there is work and ends
-//! after [`IDLE`] without any, so an idle server has none; the asking task parks. In a simulated world, which is one
-//! thread, and where the task may not suspend, the work is done on the spot.
+//! after [`IDLE`] without any, so an idle server has none; the asking task parks. What the work makes lies on the memory node
+//! of who asks. In a simulated world, which is one thread, and where the task may not suspend, the work is done on the spot.
 
 use crate::task::{self, Waker};
-use crate::{clock, sim, threads};
+use crate::{clock, numa, sim, threads};
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -90,7 +90,10 @@ impl Workers {
         }
         let slot = Arc::new(Slot { result: Mutex::new(None), waker: task::current_waker() });
         let theirs = slot.clone();
+        let seat = numa::seat();
         let job: Work = Box::new(move || {
+            // Refused, it lies where the thread is: slower, not wrong.
+            let _ = numa::sit(seat);
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
             *theirs.result.lock() = Some(result);
             theirs.waker.wake();
@@ -179,6 +182,18 @@ mod tests {
             assert_eq!(caller.join().unwrap(), Some(i));
         }
         assert!(most.load(Ordering::SeqCst) <= 2);
+    }
+
+    #[test]
+    fn work_is_done_at_the_place_of_who_asks() {
+        let workers = Workers::new("test", 1, WaitType::Misc);
+        // The one thread is begun from the first.
+        for node in [3, 5] {
+            let place = numa::Place { node, memory: node };
+            numa::set_place(place);
+            assert_eq!(workers.run(numa::place), Some(place));
+        }
+        numa::set_place(numa::Place::default());
     }
 
     #[test]

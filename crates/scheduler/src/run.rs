@@ -37,7 +37,9 @@ pub(crate) fn run(core: &Arc<Core>) {
         let _ = threads::pin_current(cpu);
     }
     if let (Some(cpu), Some(machine)) = (core.cpu, topology::Topology::machine()) {
-        runtime::numa::set_place(topology::placement::place(machine, cpu));
+        // Whoever touches it first, what this thread takes is its node's. Refused, it lies where it is touched: slower, not
+        // wrong.
+        let _ = runtime::numa::sit(topology::placement::seat(machine, cpu));
     }
     core.counts.slot.store(task::slot() as u64 + 1, Relaxed);
     core.counts.thread_id.store(threads::current_id(), Relaxed);

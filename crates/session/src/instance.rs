@@ -136,9 +136,9 @@ impl Master {
             making.begin()?;
         }
         let engine = if fresh {
-            Database::create(config.fs.clone(), &files, system_options())
+            Database::create(config.fs.clone(), &files, system_options(config))
         } else {
-            Database::open(config.fs.clone(), &master_path, system_options())
+            Database::open(config.fs.clone(), &master_path, system_options(config))
         }
         .map_err(|error| OpenError::Database { name: "master".into(), error })?;
         let unreadable = |name: &str, error: catalog::CatalogError| OpenError::Catalog {

@@ -1,8 +1,9 @@
 //! Memory of the instance's pages: on which nodes it lies, and how much of it there is under 'max server memory (MB)' and
 //! 'min server memory (MB)'.
 //!
-//! - On a machine of several nodes each user database's pool is spread over the nodes of the instance's schedulers, and
-//!   the log's buffer lies on its writer's node, where the writer has one.
+//! - On a machine of several nodes each database's pool is spread over the nodes of the instance's schedulers, and the log's
+//!   buffer lies on its writer's node, where the writer has one. (What sessions take lies on the nodes of their schedulers'
+//!   threads: [`placement::seat`].)
 //! - Half of 'max server memory (MB)' is for pages, as of `--memory`. Where the pools that there are were made for more,
 //!   each gets its share of what there is.
 //! - When what sessions have taken leaves less than that, pages give way, but together not below half of 'min server memory
@@ -13,9 +14,11 @@
 use crate::configuration::{MEMORY_MB, MEMORY_MIN_MB};
 use crate::{Instance, InstanceConfig};
 use engine::Log;
+use runtime::numa::Seat;
 use topology::{Topology, placement};
 
-/// Nodes for the pools of user databases.
+/// Nodes for the pools of databases. What they hang on, the machine and the schedulers' CPUs, is known before there is a
+/// scheduler: `master` is opened first.
 pub(crate) fn nodes(config: &InstanceConfig) -> Vec<usize> {
     // In a simulation nothing depends on the machine that it runs on.
     if runtime::sim::active() {
@@ -39,15 +42,17 @@ pub(crate) fn keep_for_tables(config: &InstanceConfig) {
     }
 }
 
-/// The log's buffer goes to where its writer is, on a machine of several nodes.
-pub(crate) fn follow_writer(log: &Log, writer: &[usize]) {
-    let Some(machine) = Topology::machine().filter(|machine| machine.nodes.len() > 1) else {
+/// The log's writer shall run on these CPUs; on a machine of several nodes its memory and the log's buffer are theirs.
+pub(crate) fn place_writer(log: &Log, writer: &[usize]) {
+    let machine = Topology::machine().filter(|machine| machine.nodes.len() > 1);
+    let (Some(machine), Some(&cpu)) = (machine, writer.first()) else {
+        log.set_writer_cpus(writer, Seat::default());
         return;
     };
-    if let Some(&cpu) = writer.first() {
-        // Refused, it lies where it lay: slower, not wrong.
-        let _ = log.bind_buffer(usize::from(placement::place(machine, cpu).memory));
-    }
+    let seat = placement::seat(machine, cpu);
+    log.set_writer_cpus(writer, seat);
+    // Refused, it lies where it lay: slower, not wrong.
+    let _ = log.bind_buffer(usize::from(seat.place.memory));
 }
 
 /// Of `bytes` for all pools, which were made for `all`, what one gets that was made for `own`.

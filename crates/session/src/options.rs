@@ -13,10 +13,11 @@ use std::sync::Arc;
 const MASTER_POOL_BYTES: u64 = 4 << 20;
 
 /// Of `master` and the other system databases.
-pub(crate) fn system_options() -> DbOptions {
+pub(crate) fn system_options(config: &InstanceConfig) -> DbOptions {
     DbOptions {
         log: LogConfig::small(),
         buffer_pool_bytes: MASTER_POOL_BYTES,
+        memory_nodes: crate::memory::nodes(config),
         checkpoint_log_bytes: 1 << 20,
         ..DbOptions::default()
     }

@@ -321,8 +321,7 @@ impl Switches {
         log.set_queue_depth(self.whole(SwitchId::LogQueueDepth) as usize);
         if changed(SwitchId::LogWriter) || changed(SwitchId::LogWriterPlace) {
             let cpus = cpus_of(self.get(SwitchId::LogWriterPlace));
-            log.set_writer_cpus(&cpus);
-            crate::memory::follow_writer(log, &cpus);
+            crate::memory::place_writer(log, &cpus);
             match self.get(SwitchId::LogWriter) {
                 "DEDICATED" => log.set_writer(Writer::Dedicated),
                 "SCHEDULER" => {

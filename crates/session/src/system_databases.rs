@@ -57,7 +57,7 @@ impl Instance {
     fn build_system_database(&self, def: &DatabaseDef) -> Option<Arc<OpenDatabase>> {
         let config = &self.config;
         let files = create::files_of(config, def);
-        let engine = Database::create(config.fs.clone(), &files, system_options()).ok()?;
+        let engine = Database::create(config.fs.clone(), &files, system_options(config)).ok()?;
         let catalog = Catalog::create(&engine).ok()?;
         catalog.set_filegroups(&def.filegroups).ok()?;
         let online = DatabaseDef { state: DatabaseState::Online, ..def.clone() };

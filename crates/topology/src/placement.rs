@@ -2,7 +2,8 @@
 //!
 //! - A scheduler for each usable CPU, named by its CPU's node.
 //! - Memory (arenas, log buffers) on each node that has schedulers; a node with CPUs and no memory takes that of the
-//!   nearest node that has some; what is nobody's nearest is `away`.
+//!   nearest node that has some; what is nobody's nearest is `away`. What a scheduler's thread takes from the system comes
+//!   from there ([`seat`]), where more than one node has memory.
 //! - The log writer has no thread of its own unless it is given one (docs/switches.md, LOG_WRITER); then the last CPU of
 //!   the first node is a place that leaves most of that node undivided.
 //! - Ports: one for each node with schedulers, counted from the first.
@@ -10,7 +11,7 @@
 
 use crate::Topology;
 use crate::soft::{self, SoftNode};
-use runtime::numa::Place;
+use runtime::numa::{Place, Seat};
 
 /// Where things go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +87,13 @@ pub fn place(machine: &Topology, cpu: usize) -> Place {
     let memory = memory_of(machine, node, &with_memory(machine)).unwrap_or(node);
     let number = |node: usize| u16::try_from(node).unwrap_or(u16::MAX);
     Place { node: number(node), memory: number(memory) }
+}
+
+/// The same, and whose memory such a thread gets; where one node has it all there is nothing to choose.
+pub fn seat(machine: &Topology, cpu: usize) -> Seat {
+    let place = place(machine, cpu);
+    let has_choice = with_memory(machine).len() > 1;
+    Seat { place, preferred: has_choice.then_some(place.memory) }
 }
 
 /// Nodes whose memory schedulers on `cpus` (empty: on all that are ours) are nearest to, ascending. Empty on a machine of

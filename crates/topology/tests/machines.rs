@@ -270,6 +270,27 @@ fn a_part_of_an_uneven_machine() {
         .check("uneven");
 }
 
+/// What a thread takes from the system comes from its CPU's node, where more than one node has memory.
+#[test]
+fn a_seat_has_memory_of_its_node_where_there_is_a_choice() {
+    let machine = Machine::new(2, 6, 2).read("seats");
+    for cpu in &machine.cpus {
+        let seat = placement::seat(&machine, cpu.id);
+        assert_eq!(seat.place, placement::place(&machine, cpu.id));
+        assert_eq!(seat.preferred.map(usize::from), Some(cpu.node));
+    }
+    for machine in [machine.as_one_node(), Machine::new(1, 4, 1).read("no-choice")] {
+        assert!(
+            machine.cpus.iter().all(|cpu| placement::seat(&machine, cpu.id).preferred.is_none())
+        );
+    }
+    // The memory of node 1 is not ours: all of it comes from node 0, as it would by itself.
+    let node = "sys/devices/system/node/node1/meminfo";
+    let machine = Machine::new(2, 4, 1).but(node, "Node 1 MemTotal: 0 kB").read("no-memory");
+    let seat = placement::seat(&machine, machine.nodes[1].cpus[0]);
+    assert_eq!((seat.place.node, seat.place.memory, seat.preferred), (1, 0, None));
+}
+
 /// As trace flag 8015 has it.
 #[test]
 fn a_machine_as_one_node() {

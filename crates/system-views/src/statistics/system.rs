@@ -307,13 +307,14 @@ pub struct Clerk {
     node: i16,
 }
 
+/// What is beside pages, log and versions is what sessions and the process itself have, by the node that it lies on.
 fn clerks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Clerk>, SqlError> {
     let mut all = Vec::new();
     let mut add = |kind, name: String, node, reserved_kb, pages_kb| {
         let number = all.len() as u32 + 1;
         all.push(Clerk { number, kind, name, reserved_kb, pages_kb, page_bytes: 8192, node });
     };
-    let (mut known_kb, mut versions_kb) = (0, 0);
+    let (mut known, mut versions_kb) = (Vec::new(), 0);
     for database in context.server.databases() {
         let Some(open) = database.open else { continue };
         let pool = open.engine.pool_stats();
@@ -323,18 +324,34 @@ fn clerks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Clerk>, SqlError> {
         for of in nodes {
             let (name, node, used) = (database.name.clone(), of.node as i16, of.pages as i64 * 8);
             add("MEMORYCLERK_SQLBUFFERPOOL", name, node, frames, used);
-            known_kb += used;
+            known.push((i32::from(node), used));
         }
         let ring = (open.engine.log().ring_bytes() / 1024) as i64;
         let node = open.engine.log_buffer_node().unwrap_or(0) as i16;
         add("MEMORYCLERK_SQLLOGPOOL", database.name.clone(), node, ring, ring);
-        known_kb += ring;
+        known.push((i32::from(node), ring));
         versions_kb += (open.engine.stats().version_bytes / 1024) as i64;
     }
     add("MEMORYCLERK_VERSIONSTORE", "Default".to_owned(), 0, versions_kb, versions_kb);
-    let rest = (Process::now().resident_kb - known_kb - versions_kb).max(0);
-    add("MEMORYCLERK_SQLGENERAL", "Default".to_owned(), 0, rest, rest);
+    known.push((0, versions_kb));
+    let nodes = snapshot::memory_nodes();
+    let resident = match &nodes[..] {
+        [only] => vec![(*only, Process::now().resident_kb)],
+        _ => super::nodes::resident_by_node(),
+    };
+    for (node, rest) in beside(&nodes, &resident, &known) {
+        add("MEMORYCLERK_SQLGENERAL", "Default".to_owned(), node as i16, rest, rest);
+    }
     Ok(all)
+}
+
+/// KiB of each node that are resident and that nobody known has. What was given to a node that is not there is the first's.
+fn beside(nodes: &[i32], resident: &[(i32, i64)], known: &[(i32, i64)]) -> Vec<(i32, i64)> {
+    let of = |all: &[(i32, i64)], node: i32| {
+        let is_its = |of: i32| of == node || node == nodes[0] && !nodes.contains(&of);
+        all.iter().filter(|(of, _)| is_its(*of)).map(|(_, kb)| kb).sum::<i64>()
+    };
+    nodes.iter().map(|&node| (node, (of(resident, node) - of(known, node)).max(0))).collect()
 }
 
 view! {
@@ -405,4 +422,19 @@ view! {
     state tinyint = 1u8;
     state_desc nvarchar(16) = "ONLINE";
     start_time datetime = moment(l.1.start_unix_ns);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_beside_the_known_is_told_by_node() {
+        let known = [(0, 30), (1, 5), (0, 10)];
+        assert_eq!(beside(&[0, 1], &[(0, 100), (1, 70)], &known), [(0, 60), (1, 65)]);
+        // A node without a page, and more known than there is.
+        assert_eq!(beside(&[0, 1], &[(0, 20)], &known), [(0, 0), (1, 0)]);
+        // Of a machine of one node all is the one's, whatever it was given to.
+        assert_eq!(beside(&[2], &[(2, 100)], &known), [(2, 55)]);
+    }
 }
