@@ -47,13 +47,18 @@ pub fn guest(
         .run()
 }
 
-/// The same on a machine of so many NUMA nodes: who runs where, and whose memory is whose.
-pub fn guest_of_nodes(build: Build, nodes: u8) -> Result<(), Failure> {
+/// The same on a machine of so many NUMA nodes: who runs where, whose memory is whose, and the lab's experiments on nodes, all
+/// of them or two.
+pub fn guest_of_nodes(build: Build, nodes: u8, experiments: bool) -> Result<(), Failure> {
     if !has_guest(false)? {
         return Ok(());
     }
     let harness = Harness::of(build)?;
-    harness.step(NODES).args(["guest", "--numa", &nodes.to_string()]).run()
+    harness
+        .step(NODES)
+        .args(["guest", "--numa", &nodes.to_string()])
+        .args(experiments.then_some("--experiments"))
+        .run()
 }
 
 /// Whether there can be a guest here, and whether its disks can be mounted if they are to be; an error in CI if not.

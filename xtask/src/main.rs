@@ -133,6 +133,9 @@ enum Command {
         /// Instead: who runs where on a machine of so many NUMA nodes (2, 4 or 8), and whose memory is whose.
         #[arg(long, conflicts_with_all = ["states", "seed", "per_recording"])]
         numa: Option<u8>,
+        /// And all of the lab's experiments on nodes there, not two of them.
+        #[arg(long, requires = "numa")]
+        experiments: bool,
     },
     /// One process of the real binary under load for long: what is lost, what is left over, what grows.
     Soak {
@@ -325,10 +328,10 @@ fn main() {
         }
         Command::Powercut { build, cases, seed } => faults::powercut(build.into(), cases, seed),
         Command::Faults { build, all, seed } => faults::faults(build.into(), all, seed),
-        Command::Guest { build, numa: Some(nodes), .. } => {
-            faults::guest_of_nodes(build.into(), nodes)
+        Command::Guest { build, numa: Some(nodes), experiments, .. } => {
+            faults::guest_of_nodes(build.into(), nodes, experiments)
         }
-        Command::Guest { build, states, seed, per_recording, numa: None } => {
+        Command::Guest { build, states, seed, per_recording, numa: None, .. } => {
             faults::guest(build.into(), states, seed, per_recording)
         }
         Command::Soak { build, minutes, seed } => faults::soak(build.into(), minutes, seed),
@@ -426,7 +429,10 @@ fn test(quick: bool, build: Build) -> Result<(), Failure> {
         faults::attack(build, 60, 1)?;
         // An emulated machine is one thread that mostly waits for its disk.
         side_by_side(
-            || faults::guest(build, 40, 0, None).and_then(|()| faults::guest_of_nodes(build, 2)),
+            || {
+                faults::guest(build, 40, 0, None)
+                    .and_then(|()| faults::guest_of_nodes(build, 2, false))
+            },
             || histories(20_000, 1, None).and_then(|()| loom()),
         )?;
         // The drivers wait for what they install, and for each other.

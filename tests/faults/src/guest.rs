@@ -19,12 +19,15 @@
 //! turn.
 
 pub mod agent;
+mod checks;
 mod device_mapper;
 mod examine;
 mod host;
 mod initramfs;
 mod machine;
+mod numa_maps;
 pub mod placement;
+mod processes;
 mod states;
 mod write_log;
 

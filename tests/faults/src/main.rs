@@ -78,6 +78,9 @@ enum Command {
         /// Instead: who runs where on a machine of so many NUMA nodes, and whose memory is whose.
         #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(["2", "4", "8"]))]
         numa: Option<String>,
+        /// And all of the lab's experiments on nodes there, not two of them.
+        #[arg(long, requires = "numa")]
+        experiments: bool,
         #[arg(long)]
         folder: Option<PathBuf>,
         #[arg(long)]
@@ -152,13 +155,14 @@ fn main() -> ExitCode {
                 syscalls::Options { seed, all, alone, from, cases, seconds, folder, verbose };
             syscalls::run(&options)
         }
-        Command::Guest { numa: Some(nodes), folder, .. } => {
+        Command::Guest { numa: Some(nodes), experiments, folder, .. } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
             let kernel = server::target().join("guest");
             let nodes = nodes.parse().expect("one of the possible values");
-            guest::placement::run(&guest::placement::Options { nodes, folder, kernel })
+            let options = guest::placement::Options { nodes, experiments, folder, kernel };
+            guest::placement::run(&options)
         }
-        Command::Guest { states, seed, per_recording, numa: None, folder, verbose } => {
+        Command::Guest { states, seed, per_recording, numa: None, folder, verbose, .. } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
             let kernel = server::target().join("guest");
             let options = guest::Options { seed, states, per_recording, folder, kernel, verbose };

@@ -9,6 +9,9 @@
 //! | `serve`, `end`, `kill` | the server on /mnt/data: begun and ready; asked to end, and how it did; SIGKILL |
 //! | `serve ARGUMENTS` | the same, begun with these |
 //! | `maps` | its `/proc/PID/numa_maps` |
+//! | `threads` | memory policy and name of each of its threads |
+//! | `lab ARGUMENTS` | `millrace lab run` with these, to its end: its exit status, and what it printed |
+//! | `document` | the document of that run |
 //! | `words` | what it printed last |
 //! | `mark TEXT` | a mark in the log of writes, in the order of completed writes |
 //!
@@ -17,7 +20,7 @@
 //! passed on.
 
 use super::device_mapper::Mapper;
-use super::host;
+use super::{host, processes};
 use crate::server::{PORT_IN_GUEST, Recipe, Server, Start};
 use parking_lot::Mutex;
 use std::ffi::CString;
@@ -148,7 +151,7 @@ impl Guest {
             }
             "serve" => {
                 let recipe = Recipe {
-                    binary: "/bin/millrace".into(),
+                    binary: processes::BINARY.into(),
                     data: Path::new(MOUNT_POINT).join("data"),
                 };
                 let command = match rest.is_empty() {
@@ -168,6 +171,13 @@ impl Guest {
                 let maps = std::fs::read_to_string(format!("/proc/{}/numa_maps", server.id()));
                 return Ok(maps.map_err(said)?.replace('\n', "\\n"));
             }
+            "threads" => {
+                let server = self.server.lock();
+                let Some(server) = server.as_ref() else { return Err("no server".to_owned()) };
+                return Ok(processes::threads(server.id()).map_err(said)?.replace('\n', "\\n"));
+            }
+            "lab" => return Ok(processes::lab(rest)?.replace('\n', "\\n")),
+            "document" => return processes::document().map_err(said),
             "end" => {
                 let mut server = self.server.lock();
                 let Some(server) = server.as_mut() else { return Err("no server".to_owned()) };

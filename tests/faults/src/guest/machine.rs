@@ -48,10 +48,10 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Of two nodes each has two CPUs, of more one. The first has the kernel's own memory, and the programs.
-    pub fn of_nodes(nodes: usize) -> Shape {
-        let cpus = if nodes > 2 { nodes } else { 2 * nodes };
-        Shape { nodes, cpus, memory: FIRST_MEGABYTES + (nodes - 1) * NODE_MEGABYTES }
+    /// Nodes with so many CPUs each. The first has the kernel's own memory, and the programs.
+    pub fn of_nodes(nodes: usize, cpus_each: usize) -> Shape {
+        let memory = FIRST_MEGABYTES + (nodes - 1) * NODE_MEGABYTES;
+        Shape { nodes, cpus: nodes * cpus_each, memory }
     }
 
     fn arguments(&self) -> Vec<String> {
@@ -173,6 +173,14 @@ impl Machine {
         self.agent.ask(request).map_err(|error| format!("the guest: {error}\n{}", self.words()))
     }
 
+    /// One request that may take longer than others.
+    pub fn ask_within(&mut self, most: Duration, request: &str) -> Result<String, String> {
+        self.agent.wait_at_most(most)?;
+        let told = self.ask(request);
+        self.agent.wait_at_most(ANSWER_MAX)?;
+        told
+    }
+
     pub fn door(&self) -> Door {
         Door::of_guest(self.server_port)
     }
@@ -223,6 +231,10 @@ impl Line {
             .and_then(|()| stream.set_write_timeout(Some(ANSWER_MAX)));
         prepared.map_err(|error| error.to_string())?;
         Ok(Line(BufReader::new(stream)))
+    }
+
+    fn wait_at_most(&self, most: Duration) -> Result<(), String> {
+        self.0.get_ref().set_read_timeout(Some(most)).map_err(|error| error.to_string())
     }
 
     fn ask(&mut self, request: &str) -> Result<String, String> {

@@ -2,12 +2,17 @@
 //!
 //! Function only: the guest's nodes are all of one memory, so no time says anything. Each check is a sentence; the run
 //! tells all that do not hold, and goes on. The server is asked by T-SQL through a port for each node; where its memory
-//! really lies is also read from `/proc/PID/numa_maps` in the guest.
+//! really lies is also read from `/proc/PID/numa_maps` in the guest ([`numa_maps`]). Then the lab runs its experiments on
+//! nodes there ([`experiments`]).
+
+mod experiments;
+mod memory;
 
 use super::agent::PLACED_IN_GUEST;
-use super::host;
+use super::checks::Checks;
 use super::initramfs::{self, Kernel, output};
 use super::machine::{Machine, Parts, Shape};
+use super::{host, numa_maps};
 use crate::server::{Desk, QUICK_HASH, binary};
 use executor::Collected;
 use std::path::{Path, PathBuf};
@@ -29,6 +34,8 @@ const WRITER_MOVES_WITHIN: Duration = Duration::from_secs(20);
 /// What to run, and where.
 pub struct Options {
     pub nodes: usize,
+    /// All of the lab's experiments on nodes, not two of them.
+    pub experiments: bool,
     pub folder: PathBuf,
     /// The kernel, kept from run to run.
     pub kernel: PathBuf,
@@ -60,7 +67,8 @@ fn in_folder(options: &Options, folder: &Path) -> Result<Checks, String> {
     let initramfs = folder.join("initramfs");
     initramfs::build(&kernel, &binary(), &initramfs)?;
     let (disk, log) = (folder.join("disk"), folder.join("log"));
-    host::sparse(&disk, (options.nodes as u64 * DISK_MEGABYTES) << 20)?;
+    let of_lab = experiments::disk_megabytes(options.nodes, options.experiments);
+    host::sparse(&disk, (options.nodes as u64 * DISK_MEGABYTES + of_lab) << 20)?;
     host::sparse(&log, 1 << 20)?;
     output(
         Command::new("mke2fs")
@@ -68,7 +76,8 @@ fn in_folder(options: &Options, folder: &Path) -> Result<Checks, String> {
             .args(["-E", "nodiscard"])
             .arg(&disk),
     )?;
-    let shape = Shape::of_nodes(options.nodes);
+    let each = experiments::cpus_of_a_node(options.nodes, options.experiments);
+    let shape = Shape::of_nodes(options.nodes, each);
     let machine = Machine::boot(&Parts { kernel, initramfs }, &disk, &log, &shape)?;
     let mut run =
         Run { machine, nodes: options.nodes, cpus: shape.cpus, checks: Checks::default() };
@@ -81,33 +90,17 @@ fn in_folder(options: &Options, folder: &Path) -> Result<Checks, String> {
         .machine_is_seen()
         .and_then(|()| run.ports_reach_their_nodes())
         .and_then(|()| run.pages_lie_where_they_were_asked_for())
+        .and_then(|()| run.sessions_memory_lies_on_their_nodes())
         .and_then(|()| run.the_log_writer_sits_where_it_was_put())
         .and_then(|()| run.affinity_changes_under_load())
         .and_then(|()| run.what_cannot_be_is_refused())
-        .and_then(|()| run.one_node_of_all());
+        .and_then(|()| run.one_node_of_all())
+        .and_then(|()| run.the_lab_shows_what_it_must(options.experiments));
     told.map_err(|error| format!("{error}\n{}", run.machine.words()))?;
     Ok(run.checks)
 }
 
-#[derive(Default)]
-struct Checks {
-    held: usize,
-    wrong: Vec<String>,
-}
-
-impl Checks {
-    fn that(&mut self, holds: bool, what: impl FnOnce() -> String) {
-        match holds {
-            true => self.held += 1,
-            false => self.wrong.push(what()),
-        }
-    }
-
-    fn same<T: PartialEq + std::fmt::Debug>(&mut self, found: T, wanted: T, what: &str) {
-        self.that(found == wanted, || format!("{what}: {found:?} and not {wanted:?}"));
-    }
-}
-
+/// The machine, and what was looked at on it.
 struct Run {
     machine: Machine,
     nodes: usize,
@@ -145,6 +138,11 @@ impl Run {
         self.machine.placed_door(node).connect()
     }
 
+    /// Where the server's memory lies, as the kernel tells.
+    fn maps(&mut self) -> Result<String, String> {
+        Ok(self.machine.ask("maps")?.replace("\\n", "\n"))
+    }
+
     fn machine_is_seen(&mut self) -> Result<(), String> {
         let mut desk = self.desk(0)?;
         let (nodes, cpus) = (self.nodes as i64, self.cpus as i64);
@@ -158,6 +156,9 @@ impl Run {
         let asked = "SELECT COUNT(*) FROM sys.dm_os_performance_counters WHERE object_name LIKE '%Buffer Node%' \
                      AND counter_name LIKE 'Local node page lookups%'";
         self.checks.same(numbers(&desk.run(asked)?), vec![nodes], "counters of buffer nodes");
+        let asked = "SELECT COUNT(DISTINCT memory_node_id) FROM sys.dm_os_memory_clerks \
+                     WHERE type = 'MEMORYCLERK_SQLBUFFERPOOL' AND name = 'master'";
+        self.checks.same(numbers(&desk.run(asked)?), vec![nodes], "nodes of the pool of master");
         Ok(())
     }
 
@@ -208,9 +209,9 @@ impl Run {
             self.checks.same(numbers(&own.run(asked)?), vec![0], "pages away from their nodes");
         }
         // What the kernel says of the same memory, without the server.
-        let maps = self.machine.ask("maps")?;
+        let maps = self.maps()?;
         for node in 0..self.nodes {
-            let (there, elsewhere) = pages_preferred(&maps, node);
+            let (there, elsewhere) = numa_maps::pages_preferred(&maps, node);
             self.checks.that(there >= ROWS && elsewhere == 0, || {
                 format!("memory bound to node {node}: {there} pages there, {elsewhere} elsewhere")
             });
@@ -248,19 +249,27 @@ impl Run {
             // The view tells who wrote last. Until the new thread runs whoever commits writes, and the old thread may be
             // at its last write, whose pages of the buffer cannot move: on this slow machine that can take a while.
             let until = Instant::now() + WRITER_MOVES_WITHIN;
-            let (writer, buffer) = loop {
+            let wanted = format!("prefer:{node}");
+            let (writer, buffer, policies) = loop {
                 desk.run(
                     "INSERT dbo.wide (filler) VALUES ('x'); DELETE dbo.wide WHERE filler = 'x'",
                 )?;
-                let told = (numbers(&desk.run(asked)?), numbers(&desk.run(lies)?));
-                let there = told.0 == [node as i64] && told.1 == [node as i64];
-                if there || Instant::now() > until {
-                    break told;
+                let (writer, buffer) = (numbers(&desk.run(asked)?), numbers(&desk.run(lies)?));
+                // Each database has one.
+                let threads = self.threads()?;
+                let mut policies = memory::policies(&threads, "log writer");
+                policies.sort_unstable();
+                policies.dedup();
+                let policies = policies.join(", ");
+                let there = writer == [node as i64] && buffer == [node as i64];
+                if there && policies == wanted || Instant::now() > until {
+                    break (writer, buffer, policies);
                 }
                 std::thread::sleep(Duration::from_millis(20));
             };
             self.checks.same(writer, vec![node as i64], "the log writer's node");
             self.checks.same(buffer, vec![node as i64], "the log buffer's node");
+            self.checks.same(policies, wanted, "the policy of the log writers' threads");
         }
         desk.run("ALTER SERVER CONFIGURATION SET MILLRACE (LOG_WRITER = LEADER, LOG_WRITER_PLACE = 'ANY')")?;
         Ok(())
@@ -353,6 +362,13 @@ impl Run {
         self.checks.same(told, vec![1, self.cpus as i64], "numa_node_count with trace flag 8015");
         let told = numbers(&desk.run("SELECT DISTINCT parent_node_id FROM sys.dm_os_schedulers")?);
         self.checks.same(told, vec![0], "the nodes of schedulers with trace flag 8015");
+        let threads = self.threads()?;
+        let with_policy: Vec<_> =
+            threads.iter().filter(|(policy, _)| policy.starts_with("prefer")).collect();
+        let holds = !threads.is_empty() && with_policy.is_empty();
+        self.checks.that(holds, || {
+            format!("with trace flag 8015 no thread prefers a node: {with_policy:?} of {threads:?}")
+        });
         let set = "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY NUMANODE = 1";
         let refused = desk.run(set).err().unwrap_or_default();
         self.checks.that(refused.contains("5832"), || format!("{set}: {refused:?}"));
@@ -395,44 +411,7 @@ fn numbers(told: &Collected) -> Vec<i64> {
     rows.flatten().filter_map(types::Value::as_i64).collect()
 }
 
-/// Of the memory that prefers a node in `numa_maps`: pages there, and pages elsewhere.
-fn pages_preferred(maps: &str, node: usize) -> (u64, u64) {
-    let (mut there, mut elsewhere) = (0, 0);
-    for line in maps.split("\\n") {
-        let mut words = line.split_whitespace().skip(1);
-        let policy = words.next().unwrap_or_default();
-        if policy.rsplit_once(':') != Some(("prefer", &node.to_string())) {
-            continue;
-        }
-        for word in words {
-            let Some((of, pages)) = word.strip_prefix('N').and_then(|w| w.split_once('=')) else {
-                continue;
-            };
-            let pages: u64 = pages.parse().unwrap_or(0);
-            match of.parse() == Ok(node) {
-                true => there += pages,
-                false => elsewhere += pages,
-            }
-        }
-    }
-    (there, elsewhere)
-}
-
 /// Ports of a guest that lead to the server's ports of nodes.
 pub fn ports(nodes: usize) -> impl Iterator<Item = u16> {
     (0..nodes).map(|node| PLACED_IN_GUEST + node as u16)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numa_maps_are_read_by_their_policy() {
-        let maps = "7f00 prefer:1 anon=7 dirty=7 N0=2 N1=5 kernelpagesize_kB=4\\n\
-                    7f10 default anon=3 N0=3\\n7f20 prefer:1 anon=1 N1=1\\n7f30 prefer:0 anon=4 N0=4";
-        assert_eq!(pages_preferred(maps, 1), (6, 2));
-        assert_eq!(pages_preferred(maps, 0), (4, 0));
-        assert_eq!(pages_preferred(maps, 2), (0, 0));
-    }
 }
