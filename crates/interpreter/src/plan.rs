@@ -18,6 +18,7 @@ use session_state::NamesVersion;
 use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::sync::Arc;
+use types::Value;
 
 /// What a condition was bound under.
 pub(crate) type Version = (NamesVersion, Option<u64>);
@@ -28,7 +29,12 @@ pub(crate) struct CodeState {
     pub conditions: Vec<Option<(Version, Box<ExprPlan>)>>,
     /// What its statements use.
     pub meter: Meter,
+    /// A frame like the template; empty: none is kept.
+    frame: Vec<Value>,
 }
+
+/// Frames of more registers are not kept.
+const FRAME_MAX: usize = 256;
 
 impl CodeState {
     pub fn new(code: &SessionPlan) -> CodeState {
@@ -36,7 +42,34 @@ impl CodeState {
             meter: code.meter(),
             statements: std::iter::repeat_with(|| None).take(code.statements.len()).collect(),
             conditions: std::iter::repeat_with(|| None).take(code.conditions.len()).collect(),
+            frame: Vec::new(),
         }
+    }
+
+    /// A frame ready to run, of the code whose template this is.
+    #[inline]
+    pub fn take_frame(&mut self, template: &[Value]) -> Vec<Value> {
+        let mut frame = std::mem::take(&mut self.frame);
+        if frame.len() != template.len() {
+            frame.clear();
+            frame.extend_from_slice(template);
+        }
+        frame
+    }
+
+    /// A frame that has run, for the next time: what the template has not is taken out; nobody writes a constant's register.
+    #[inline]
+    pub fn keep_frame(&mut self, template: &[Value], mut frame: Vec<Value>) {
+        if frame.len() > FRAME_MAX {
+            return;
+        }
+        for (value, first) in frame.iter_mut().zip(template) {
+            if first.is_null() && !value.is_null() {
+                *value = Value::Null;
+            }
+        }
+        debug_assert!(frame == template, "a constant's register was written");
+        self.frame = frame;
     }
 }
 

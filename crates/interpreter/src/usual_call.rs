@@ -1,7 +1,7 @@
 //! The usual call: EXEC of a procedure that the same statement has found before, with scalars alone.
 //!
 //! Promise: does what `exec.rs` does for every call, in the same order, and allocates nothing: arguments go from the
-//! caller's frame into the callee's, frames come from a pool, and no reference is counted that sessions share. Whatever is
+//! caller's frame into the callee's, which is that of the last call, and no reference is counted that sessions share. Whatever is
 //! not usual ([`places`]: a table, a cursor, DEFAULT, a parameter that is missing, named twice, or asked for what it does not give) is left to `exec.rs`,
 //! which has the errors.
 
@@ -99,8 +99,7 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<i32, Halted> {
         self.check_nesting()?;
-        let mut callee = self.programs.take_frame();
-        callee.extend_from_slice(&code.template);
+        let mut callee = learnt.take_frame(&code.template);
         for (i, (param, place)) in code.params.iter().zip(places).enumerate() {
             let arg = place.map(|place| &exec.args[usize::from(place)]);
             callee[i] = match (arg.and_then(|arg| arg.value.as_ref()), &param.default) {
@@ -137,7 +136,7 @@ impl Vm<'_> {
                 };
             }
         }
-        self.programs.give_frame(callee);
+        learnt.keep_frame(&code.template, callee);
         Ok(status)
     }
 }

@@ -232,7 +232,7 @@ impl Lowering {
         let boundary = self.boundaries.pop().expect("pushed above");
         let binds = binds(&boundary, &iteration);
         let types = anchor.node.types.clone();
-        let rows = anchor.node.rows * 10.0;
+        let rows = anchor.node.rows * RECURSIVE_LEVELS;
         let op =
             Op::Recursive { anchor: Box::new(anchor.node), step: Box::new(step.node), binds, max };
         self.filter(plain(Node { op, types, rows }, columns), preds)
@@ -249,7 +249,7 @@ impl Lowering {
         }
         let args = args.into_iter().map(|e| self.expr(e, &[])).collect();
         let types = columns.iter().map(|(_, ty)| *ty).collect();
-        let node = Node { op: Op::Function { func, args }, types, rows: 50.0 };
+        let node = Node { op: Op::Function { func, args }, types, rows: FUNCTION_ROWS };
         let cols = columns.into_iter().map(|(id, _)| id).collect();
         self.filter(plain(node, cols), preds)
     }

@@ -306,7 +306,7 @@ impl Lowering {
             (0..columns.len()).filter(|i| below.contains(&columns[*i])).collect();
         let types = kept.iter().map(|i| view.columns[*i].ty).collect();
         let cols = kept.iter().map(|i| columns[*i]).collect();
-        let node = Node { op: Op::System { view, args, columns: kept }, types, rows: 100.0 };
+        let node = Node { op: Op::System { view, args, columns: kept }, types, rows: SYSTEM_ROWS };
         self.filter(plain(node, cols), preds)
     }
 
@@ -618,6 +618,11 @@ impl Lowered {
         }
     }
 }
+
+/// Rows of a system view, of a function, and levels of a recursion, of which nothing is known.
+pub(crate) const SYSTEM_ROWS: f64 = 100.0;
+pub(crate) const FUNCTION_ROWS: f64 = 50.0;
+pub(crate) const RECURSIVE_LEVELS: f64 = 10.0;
 
 /// Rows of a join, or of whatever else has no order, from which on a guess of them is not relied on.
 const GUESSED_ROWS: f64 = 500.0;

@@ -2,12 +2,16 @@
 //!
 //! Joins are left-deep: what is joined so far meets one more part, by seeks into it, by a hash table of it (or the other
 //! way round, see `join.rs`), or pair by pair. Up to [`ALL_ORDERS_MAX`] parts the best order is found for every set of
-//! parts from those of its subsets (Selinger et al., 1979); above, whatever costs least comes next, from each of several
-//! beginnings, of which the one that ends cheapest is taken.
+//! parts from those of its subsets (Selinger et al., 1979); above, for the cheapest sets of each size, and by what costs least
+//! next from each of several beginnings: of all these, the one that ends cheapest is taken.
+//!
+//! A part without a condition waits for those that have one, unless it and what is joined are few rows that a large part is
+//! sought by together: a seek for each pair then, in place of all that either of them leaves of the large one.
 //!
 //! Promise: the same rows in any order; outer joins, semijoins and whatever else is not an inner join stay whole parts.
 
 use ir::*;
+use std::collections::BTreeMap;
 
 use crate::columns::Needed;
 use crate::cost;
@@ -20,6 +24,12 @@ const ALL_ORDERS_MAX: usize = 8;
 
 /// Steps that are weighed at most where not all orders are tried: some microseconds each.
 const STEPS_MAX: usize = 4_000;
+
+/// Sets of one size that are kept at most where not all orders are tried.
+const SETS_MAX: usize = 24;
+
+/// Pairs without a condition that are weighed at most.
+const PAIRS_MAX: f64 = 10_000.0;
 
 /// Longest list whose order is chosen by cost, so that planning stays quick.
 const PARTS_MAX: usize = 64;
@@ -150,11 +160,22 @@ impl Lowering {
                 let keys: Vec<&Expr> = group.iter().map(|(_, e)| e).collect();
                 self.facts.groups(&keys, rows)
             }
-            Rel::Distinct { input, .. } => self.rough_rows(input)?,
-            Rel::Top { input, count, percent: false, .. } => {
+            Rel::Distinct { input, .. } | Rel::Offset { input, .. } => self.rough_rows(input)?,
+            Rel::SetOp { .. } => self.rough_rows_of_sets(rel)?,
+            Rel::Apply { outer, left, right } => {
+                let (l, r) = (self.rough_rows(left)?, self.rough_rows(right)?);
+                l * if *outer { r.max(1.0) } else { r }
+            }
+            Rel::Recursive { anchor, .. } => self.rough_rows(anchor)? * RECURSIVE_LEVELS,
+            Rel::System { .. } => SYSTEM_ROWS,
+            Rel::Function { .. } => FUNCTION_ROWS,
+            Rel::Serialize { .. } => 1.0,
+            Rel::Top { input, count, percent, .. } => {
                 let rows = self.rough_rows(input)?;
                 match &count.kind {
-                    ExprKind::Const(n) => n.as_i64().map_or(rows, |n| rows.min(n.max(0) as f64)),
+                    ExprKind::Const(n) if !percent => {
+                        n.as_i64().map_or(rows, |n| rows.min(n.max(0) as f64))
+                    }
                     _ => rows,
                 }
             }
@@ -175,8 +196,28 @@ impl Lowering {
                     _ => inner,
                 }
             }
-            _ => return None,
         })
+    }
+
+    /// Of a chain of UNION and the like, which goes down the left side: as it is lowered.
+    fn rough_rows_of_sets(&self, rel: &Rel) -> Option<f64> {
+        let (mut first, mut chain) = (rel, Vec::new());
+        while let Rel::SetOp { op, left, right, .. } = first {
+            chain.push((*op, right));
+            first = left;
+        }
+        if chain.len() > PARTS_MAX {
+            return None;
+        }
+        let mut rows = self.rough_rows(first)?;
+        for (op, right) in chain.into_iter().rev() {
+            rows = match op {
+                SetOp::UnionAll => rows + self.rough_rows(right)?,
+                SetOp::Union => (rows + self.rough_rows(right)?) / 2.0,
+                SetOp::Except | SetOp::Intersect => rows / 2.0,
+            };
+        }
+        Some(rows)
     }
 
     /// Joins one more part.
@@ -236,14 +277,11 @@ impl Lowering {
                 return joined;
             }
             // A part without a condition waits while there is one that has some.
-            let linked = |next: usize| {
-                let linked = |l: &Link| l.parts & (1 << next) != 0 && l.parts & joined.set != 0;
-                links.iter().any(linked)
-            };
+            let linked = |next: usize| meet(links, joined.set, next);
             let free = |next: &usize| set & (1 << next) == 0;
             let any = (0..n).filter(free).any(linked);
             for next in (0..n).filter(free) {
-                if any && !linked(next) {
+                if any && !linked(next) && !may_pair(&joined, next, parts, links) {
                     continue;
                 }
                 let more = self.extend(&joined, next, parts, links);
@@ -256,30 +294,45 @@ impl Lowering {
         stdx::fatal!("planner: no order of joins")
     }
 
-    /// The best of what comes of beginning with each part, or with the smallest of many.
+    /// The cheapest of what comes of the cheapest sets, and of beginning with each part, or with the smallest of many.
     fn next_best(&self, parts: &[Part], links: &[Link]) -> Joined {
         let n = parts.len();
+        let width = (STEPS_MAX / (n * n)).max(1);
         let mut begins: Vec<usize> = (0..n).collect();
         begins.sort_by(|a, b| parts[*a].rows.total_cmp(&parts[*b].rows));
-        begins.truncate((2 * STEPS_MAX / (n * n)).max(1));
-        let ends = begins.into_iter().map(|begin| self.next_best_from(begin, parts, links));
+        begins.truncate(width);
+        let ends = begins.iter().map(|begin| self.next_best_from(*begin, parts, links));
+        let ends = ends.chain(self.cheapest_sets(width.min(SETS_MAX), parts, links));
         let best = ends.min_by(|a, b| a.cost.total_cmp(&b.cost));
         best.unwrap_or_else(|| stdx::fatal!("planner: a join of no parts"))
+    }
+
+    /// Of each size the cheapest so many sets, from the single parts up to all of them.
+    fn cheapest_sets(&self, width: usize, parts: &[Part], links: &[Link]) -> Option<Joined> {
+        let mut sets: Vec<Joined> = (0..parts.len()).map(|at| self.first(at, parts)).collect();
+        for _ in 1..parts.len() {
+            sets.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+            sets.truncate(width);
+            let mut larger: BTreeMap<u64, Joined> = BTreeMap::new();
+            for joined in &sets {
+                for next in candidates(joined, parts, links) {
+                    let more = self.extend(joined, next, parts, links);
+                    match larger.get_mut(&more.set) {
+                        Some(known) if known.cost <= more.cost => {}
+                        Some(known) => *known = more,
+                        None => drop(larger.insert(more.set, more)),
+                    }
+                }
+            }
+            sets = larger.into_values().collect();
+        }
+        sets.pop()
     }
 
     fn next_best_from(&self, begin: usize, parts: &[Part], links: &[Link]) -> Joined {
         let mut joined = self.first(begin, parts);
         while joined.order.len() < parts.len() {
-            let free = (0..parts.len()).filter(|i| joined.set & (1 << i) == 0);
-            let linked = |next: usize| {
-                links.iter().any(|l| {
-                    let others = l.parts & !(1 << next);
-                    l.parts & (1 << next) != 0 && others & !joined.set == 0
-                })
-            };
-            let (some, none): (Vec<usize>, Vec<usize>) = free.partition(|i| linked(*i));
-            let candidates = if some.is_empty() { none } else { some };
-            let more = candidates
+            let more = candidates(&joined, parts, links)
                 .into_iter()
                 .map(|next| self.extend(&joined, next, parts, links))
                 .min_by(|a, b| a.cost.total_cmp(&b.cost));
@@ -287,4 +340,42 @@ impl Lowering {
         }
         joined
     }
+}
+
+/// Whether a condition is about what is joined and this part, and perhaps others.
+fn meet(links: &[Link], set: u64, next: usize) -> bool {
+    links.iter().any(|l| l.parts & (1 << next) != 0 && l.parts & set != 0)
+}
+
+/// Whether a part that no condition ties to what is joined may come next: few rows together, and a table that is still to come
+/// and has more is sought by both more closely than by either.
+fn may_pair(joined: &Joined, next: usize, parts: &[Part], links: &[Link]) -> bool {
+    let pairs = joined.rows * parts[next].rows;
+    let is_sought = |third: usize| {
+        let Some((get, own)) = &parts[third].table else { return false };
+        let reach = |set: u64| {
+            let known = |l: &&Link| l.parts & 1 << third != 0 && l.parts & !(set | 1 << third) == 0;
+            let given = links.iter().filter(known).map(|l| &l.expr);
+            crate::key_range::reach(get, &own.iter().chain(given).cloned().collect::<Vec<_>>())
+        };
+        parts[third].rows > pairs
+            && meet(links, joined.set, third)
+            && meet(links, 1 << next, third)
+            && reach(joined.set | 1 << next) > reach(joined.set).max(reach(1 << next))
+    };
+    let free = |third: &usize| joined.set & (1 << third) == 0 && *third != next;
+    pairs <= PAIRS_MAX && (0..parts.len()).filter(free).any(is_sought)
+}
+
+/// The parts that may come next: of those that are left, those that a condition about what is there ties to it, else all.
+fn candidates(joined: &Joined, parts: &[Part], links: &[Link]) -> Vec<usize> {
+    let free = (0..parts.len()).filter(|i| joined.set & (1 << i) == 0);
+    let linked = |next: usize| {
+        links.iter().any(|l| {
+            let others = l.parts & !(1 << next);
+            l.parts & (1 << next) != 0 && others & !joined.set == 0
+        })
+    };
+    let (some, none): (Vec<usize>, Vec<usize>) = free.partition(|i| linked(*i));
+    if some.is_empty() { none } else { some }
 }

@@ -245,7 +245,9 @@ impl<'a> Show<'a> {
                 step.measured.get_or_insert(figures.measured());
                 (step, slots)
             }
-            Op::OneRow | Op::Empty => (self.scan_of_nothing(rows), Vec::new()),
+            Op::OneRow => (self.scan_of_nothing(rows), Vec::new()),
+            // It has columns, whose names nobody knows any more.
+            Op::Empty => (self.scan_of_nothing(rows), vec!["NULL".to_owned(); node.types.len()]),
             Op::Values { rows } => {
                 let slots = (0..node.types.len()).map(|i| format!("[Union{}]", 1001 + i)).collect();
                 (self.values(rows), slots)
@@ -380,11 +382,13 @@ impl<'a> Show<'a> {
                 self.window(input, partition, order, funcs, executions)
             }
             Op::Concat { inputs } => {
-                let mut names = Vec::new();
+                let (mut names, mut known) = (Vec::new(), false);
                 let mut steps = Vec::new();
                 for input in inputs {
                     let (step, slots) = self.node(input, executions);
-                    names = if names.is_empty() { slots } else { names };
+                    if !known {
+                        (names, known) = (slots, !is_empty(input));
+                    }
                     steps.push(step);
                 }
                 let cost = Cost::cpu(cost::pass(rows));
@@ -604,4 +608,12 @@ fn row_bytes(types: &[SqlType]) -> u32 {
         (None, _) => 16,
     };
     types.iter().map(of).sum::<u32>() + 9
+}
+
+/// Whether it is known to have no rows.
+fn is_empty(node: &Node) -> bool {
+    match &node.op {
+        Op::Metered { input, .. } => is_empty(input),
+        op => matches!(op, Op::Empty),
+    }
 }

@@ -17,12 +17,12 @@ CREATE TABLE dim (g int NOT NULL PRIMARY KEY, name varchar(20) NOT NULL)";
 
 const ROWS: i32 = 10_000;
 
-fn table(names: &Fixture, name: &str) -> Arc<TableDef> {
+pub(crate) fn table(names: &Fixture, name: &str) -> Arc<TableDef> {
     let name = ObjectName { database: None, schema: None, name: name.to_owned() };
     names.table(&name).expect("a table of the fixture")
 }
 
-fn put(table: &TableDef, id: i32, column: &str, mut values: Vec<Value>) {
+pub(crate) fn put(table: &TableDef, id: i32, column: &str, mut values: Vec<Value>) {
     let ordinal = table.column(column).expect("a column");
     values.sort_by(types::compare::sort_order);
     let distinct = values.chunk_by(|a, b| a == b).count() as f64;

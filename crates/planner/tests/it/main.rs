@@ -4,5 +4,6 @@ mod depth;
 mod estimates;
 #[path = "../../../binder/tests/fixture/mod.rs"]
 mod fixture;
+mod orders;
 mod plans;
 mod spools;

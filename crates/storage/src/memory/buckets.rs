@@ -1,6 +1,7 @@
 //! The heads of a hash index's chains: null at first, and in huge pages where there are many, for each is looked for at
 //! random, and a look-up of its address that misses costs as much as the head itself.
 
+use crate::memory::fetch::fetch;
 use crate::memory::row::Row;
 use crate::memory::sync::AtomicPtr;
 #[cfg(not(loom))]
@@ -28,14 +29,7 @@ impl Buckets {
     /// One is about to be asked for.
     #[inline]
     pub fn prefetch(&self, place: usize) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: every x86-64 has the instruction, and it reads nothing that the program could see.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const self[place]).cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = place;
+        fetch(&raw const self[place]);
     }
 }
 

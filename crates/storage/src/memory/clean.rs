@@ -9,6 +9,7 @@
 //! A version is needed if a snapshot sees it and not the one above it. One long reader keeps what it sees, and no other
 //! version.
 
+use crate::memory::fetch::fetch;
 use crate::memory::leaving::Leaving;
 use crate::memory::lists::Listed;
 use crate::memory::reclaim::{Guard, pin};
@@ -24,6 +25,9 @@ use stdx::CachePadded;
 
 /// So many pieces of memory are given back at a time, by whoever comes along when that may be.
 const LEAVING_MAX: usize = 4096;
+
+/// So many rows lie between two looks ahead: enough for a line to come, few enough for it to be there still.
+const AHEAD: usize = 4;
 
 /// What snapshots need.
 pub trait Needs {
@@ -57,6 +61,25 @@ impl Default for Queue {
             lists: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
             len: AtomicUsize::new(0),
         }
+    }
+}
+
+/// What cleaning will look at begins to come: a row, later what is on top of it, later what is below that.
+#[inline]
+fn fetch_ahead(rows: &[Listed], at: usize, guard: &Guard) {
+    if at == 0 {
+        rows.iter().take(3 * AHEAD).for_each(Listed::fetch);
+    }
+    if let Some(listed) = rows.get(at + 3 * AHEAD) {
+        listed.fetch();
+    }
+    // SAFETY: they are in a list, so nobody has freed them.
+    let row = |at: usize| rows.get(at).map(|listed| unsafe { listed.row() });
+    if let Some(top) = row(at + 2 * AHEAD).and_then(|row| row.newest(guard)) {
+        fetch(top);
+    }
+    if let Some(below) = row(at + AHEAD).and_then(|row| row.newest(guard)?.older(guard)) {
+        fetch(below);
     }
 }
 
@@ -100,8 +123,9 @@ impl Table {
                 std::mem::take(&mut list.rows)
             };
             self.queue.len.fetch_sub(rows.len(), Relaxed);
-            for listed in rows {
+            for (at, listed) in rows.iter().enumerate() {
                 let guard = pin();
+                fetch_ahead(&rows, at, &guard);
                 // SAFETY: it was in a list, so nobody has freed it.
                 let row = unsafe { listed.row() };
                 if row.is_dead() {
@@ -112,7 +136,7 @@ impl Table {
                 row.queued.store(false, SeqCst);
                 match self.clean_row(row, needs, states, &mut leaving, &guard) {
                     Fate::Clean => {}
-                    Fate::Later => later.push(listed),
+                    Fate::Later => later.push(Listed::of(row)),
                     Fate::Dead => {
                         self.take_out(row, &guard);
                         if !row.queued.swap(true, AcqRel) {

@@ -1,5 +1,6 @@
 //! Rows in lists: of those to be cleaned (`clean.rs`), and of those that the tree beside lacks (`unwritten.rs`).
 
+use crate::memory::fetch::fetch;
 use crate::memory::row::Row;
 use parking_lot::Mutex;
 use runtime::task::{MAX_SLOTS, slot};
@@ -14,6 +15,12 @@ unsafe impl Send for Listed {}
 impl Listed {
     pub fn of(row: &Row) -> Listed {
         Listed(row)
+    }
+
+    /// It will be looked at soon.
+    #[inline]
+    pub fn fetch(&self) {
+        fetch(self.0);
     }
 
     /// # Safety

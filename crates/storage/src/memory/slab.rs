@@ -3,6 +3,7 @@
 //! ```text
 //! slot --> Share: at .. end       what is left of its chunk: new pieces come one behind the other
 //!                 free[class] --> piece --> piece       given back, for whoever asks for that class
+//! spare[class] --> batches of them                      for a slot that gives back less than it takes
 //! ```
 //! Who inserts takes a row and its version one after the other, so they are neighbours, and so are the rows of a
 //! transaction. Chunks grow from a few KiB to a huge page, so that small tables stay small and large ones are filled
@@ -12,8 +13,11 @@
 //! Invariants:
 //! 1. A share is touched by the thread alone that has its slot; the next to have the slot comes after it.
 //! 2. A piece is given back once, by its size, when nobody can look at it any more; by whichever thread, to that one's share.
+//!    Who cleans need not be who writes: what a share has too much of goes on in whole batches, through a lock, which orders
+//!    what is written in their pieces. The last piece of a batch has no next.
 //! 3. Pieces above [`PIECE_MAX`] are the allocator's, and listed.
 
+use crate::memory::fetch::fetch;
 use parking_lot::Mutex;
 use runtime::chunks::Chunk;
 use runtime::pages::HUGE_BYTES;
@@ -22,8 +26,9 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicPtr, Ordering::*};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
 
+const LINE: usize = 64;
 /// Of pieces, and what classes go by.
 const ALIGN: usize = 8;
 /// Classes are a word apart up to this; above, eight to a power of two.
@@ -35,9 +40,16 @@ const COARSE: usize = (PIECE_MAX.ilog2() - FINE_MAX.ilog2()) as usize * 8;
 /// A share's first chunk; each further one is twice as large, up to a huge page.
 const CHUNK_MIN: usize = 8 << 10;
 
+/// So many pieces of a class go from slot to slot together.
+const BATCH: u32 = 512;
+
 /// The memory of one table.
 pub(crate) struct Slab {
     shares: Box<[AtomicPtr<Share>]>,
+    /// By class, whole batches, each from its first piece on.
+    spare: Mutex<Vec<Vec<Batch>>>,
+    /// How many there are.
+    spares: AtomicUsize,
     kept: Mutex<Kept>,
 }
 
@@ -55,8 +67,21 @@ struct Share {
     left: Cell<usize>,
     /// The size of the next chunk.
     next: Cell<usize>,
-    free: [Cell<*mut Free>; FINE + COARSE],
+    free: [Pieces; FINE + COARSE],
 }
+
+/// Pieces of a class that were given back: those that come next, and a whole batch besides, or none.
+struct Pieces {
+    first: Cell<*mut Free>,
+    count: Cell<u32>,
+    batch: Cell<*mut Free>,
+}
+
+/// The first of a batch that no slot has.
+struct Batch(NonNull<Free>);
+
+// SAFETY: nobody else knows these pieces; who writes or reads their links is who has taken the batch from under the lock.
+unsafe impl Send for Batch {}
 
 /// A piece that was given back.
 struct Free {
@@ -84,7 +109,8 @@ fn class_of(bytes: usize) -> (usize, usize) {
 impl Slab {
     pub fn new() -> Slab {
         let shares = (0..MAX_SLOTS).map(|_| AtomicPtr::new(null_mut())).collect();
-        Slab { shares, kept: Mutex::default() }
+        let (spare, spares) = (Mutex::default(), AtomicUsize::new(0));
+        Slab { shares, spare, spares, kept: Mutex::default() }
     }
 
     /// A piece of so many bytes, on a boundary of 8; what is in it, nobody knows.
@@ -95,9 +121,17 @@ impl Slab {
         }
         let (class, size) = class_of(bytes);
         let share = self.share();
-        if let Some(piece) = NonNull::new(share.free[class].get()) {
+        let pieces = &share.free[class];
+        if let Some(piece) =
+            NonNull::new(pieces.first.get()).or_else(|| self.next_batch(class, pieces))
+        {
             // SAFETY: in our list, so nobody else has it, and it was written when it came there.
-            share.free[class].set(unsafe { piece.as_ref() }.next);
+            let next = unsafe { piece.as_ref() }.next;
+            // Given back long ago, perhaps: it is there when it is asked for, and both of its first lines.
+            fetch(next);
+            fetch(next.map_addr(|a| a + LINE));
+            pieces.first.set(next);
+            pieces.count.set(pieces.count.get() - 1);
             return piece.cast();
         }
         if share.left.get() < size {
@@ -120,11 +154,46 @@ impl Slab {
         if bytes > PIECE_MAX {
             return self.give_large(piece, bytes);
         }
-        let list = &self.share().free[class_of(bytes).0];
+        let class = class_of(bytes).0;
+        let pieces = &self.share().free[class];
         let free: NonNull<Free> = piece.cast();
         // SAFETY: a piece has room for a word, and is nobody's.
-        unsafe { free.write(Free { next: list.get() }) };
-        list.set(free.as_ptr());
+        unsafe { free.write(Free { next: pieces.first.get() }) };
+        pieces.first.set(free.as_ptr());
+        pieces.count.set(pieces.count.get() + 1);
+        if pieces.count.get() == BATCH {
+            self.put_batch_by(class, pieces);
+        }
+    }
+
+    /// The first piece of a batch that was put by, which are the slot's pieces then.
+    #[cold]
+    fn next_batch(&self, class: usize, pieces: &Pieces) -> Option<NonNull<Free>> {
+        let mut first = NonNull::new(pieces.batch.replace(null_mut()));
+        if first.is_none() && self.spares.load(Relaxed) > 0 {
+            let batch = self.spare.lock().get_mut(class).and_then(Vec::pop);
+            self.spares.fetch_sub(usize::from(batch.is_some()), Relaxed);
+            first = batch.map(|batch| batch.0);
+        }
+        if first.is_some() {
+            pieces.count.set(BATCH);
+        }
+        first
+    }
+
+    /// The slot's pieces are a batch: it is kept, and the one before it is anybody's.
+    #[cold]
+    fn put_batch_by(&self, class: usize, pieces: &Pieces) {
+        pieces.count.set(0);
+        let before = pieces.batch.replace(pieces.first.replace(null_mut()));
+        if let Some(first) = NonNull::new(before) {
+            let mut spare = self.spare.lock();
+            if spare.len() <= class {
+                spare.resize_with(class + 1, Vec::new);
+            }
+            spare[class].push(Batch(first));
+            self.spares.fetch_add(1, Relaxed);
+        }
     }
 
     #[inline]
@@ -145,7 +214,11 @@ impl Slab {
             at: Cell::new(null_mut()),
             left: Cell::new(0),
             next: Cell::new(CHUNK_MIN),
-            free: std::array::from_fn(|_| Cell::new(null_mut())),
+            free: std::array::from_fn(|_| Pieces {
+                first: Cell::new(null_mut()),
+                count: Cell::new(0),
+                batch: Cell::new(null_mut()),
+            }),
         }));
         self.shares[slot].store(share, Release);
         // SAFETY: it lives as long as the slab.
@@ -241,6 +314,32 @@ mod tests {
             last = (class, size);
         }
         assert_eq!(last, (FINE + COARSE - 1, PIECE_MAX));
+    }
+
+    #[test]
+    fn what_one_thread_gives_back_another_takes() {
+        const PIECES: usize = 8 * BATCH as usize;
+        let slab = Slab::new();
+        // Nobody else's while the others are there.
+        slot();
+        let elsewhere = |pieces: usize| -> HashSet<usize> {
+            let take = || (0..pieces).map(|_| slab.take(100).expose_provenance().get()).collect();
+            std::thread::scope(|scope| scope.spawn(take).join().expect("no panic"))
+        };
+        let first = elsewhere(PIECES);
+        assert_eq!(first.len(), PIECES);
+        for piece in &first {
+            let piece = std::ptr::with_exposed_provenance_mut(*piece);
+            // SAFETY: taken by that size, ours by now, and given back once.
+            unsafe { slab.give(NonNull::new(piece).expect("a piece"), 100) };
+        }
+        // All but what is kept here comes again there, none of it twice.
+        let spare = slab.spares.load(Relaxed) * BATCH as usize;
+        assert_eq!(spare, PIECES - BATCH as usize);
+        let again = elsewhere(spare);
+        assert!(again.is_subset(&first) && again.len() == spare);
+        assert_eq!(slab.spares.load(Relaxed), 0);
+        assert!(elsewhere(1).is_disjoint(&first));
     }
 
     #[test]
