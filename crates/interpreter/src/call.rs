@@ -392,7 +392,7 @@ impl Vm<'_> {
                 Ok(()) => self.invoke(&code, &mut learnt, &mut frame, params, first, false),
                 Err(error) => Err(throw(error.of_call(code.name.as_deref()))),
             };
-            self.keep_learnt(&definition, learnt);
+            self.keep_learnt(&definition, &code, learnt);
             let result = result.inspect(|status| {
                 self.sink.return_status(*status);
                 self.outputs(&code, params, first, &frame);

@@ -241,7 +241,7 @@ impl Vm<'_> {
                                     self.commands().check_execute(&definition, code.object_id)?;
                                 }
                                 let (called, learnt) = self.procedure(&definition)?;
-                                self.keep_learnt(&definition, learnt);
+                                self.keep_learnt(&definition, &called, learnt);
                                 self.first_result(&called, depth + 1, asked)?
                             }
                             None => None,

@@ -289,7 +289,7 @@ impl Vm<'_> {
         }
         let (code, learnt) = self.procedure(&definition)?;
         self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
-            vm.keep_learnt(&definition, learnt);
+            vm.keep_learnt(&definition, &code, learnt);
         })
     }
 
@@ -334,11 +334,18 @@ impl Vm<'_> {
         }
     }
 
-    /// Gives back what was learnt while a procedure ran.
-    pub fn keep_learnt(&mut self, definition: &ProcedureDef, learnt: CodeState) {
+    /// Gives back what was learnt while a procedure ran, unless it has been compiled anew meanwhile: what was learnt is of that
+    /// code alone.
+    pub fn keep_learnt(
+        &mut self,
+        definition: &ProcedureDef,
+        code: &Arc<SessionPlan>,
+        learnt: CodeState,
+    ) {
         let key = procedure_key(self.state, definition.object_id);
         if let Some(cached) = self.programs.procedures.get_mut(&key)
             && cached.version == definition.version
+            && Arc::ptr_eq(&cached.code, code)
         {
             cached.state = Some(learnt);
         }

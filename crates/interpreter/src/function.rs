@@ -74,7 +74,7 @@ impl Vm<'_> {
             self.commands().check_execute(&definition, 0)?;
         }
         let (code, learnt) = self.procedure(&definition)?;
-        self.keep_learnt(&definition, learnt);
+        self.keep_learnt(&definition, &code, learnt);
         let mut frame = code.template.clone();
         bind_arguments(&code, args, &mut frame, &self.state.options)?;
         let ty = match code.program.result {
@@ -96,7 +96,7 @@ impl Vm<'_> {
         let strict =
             matches!(code.program.result, Some(ProgramResult::Scalar { strict: true, .. }));
         if strict && args.iter().any(Value::is_null) {
-            self.keep_learnt(definition, learnt);
+            self.keep_learnt(definition, &code, learnt);
             return Ok(Returned::Scalar(Value::Null));
         }
         // A rule of a table that was bound before the function was altered.
@@ -128,7 +128,7 @@ impl Vm<'_> {
                 None => Returned::Scalar(Value::Null),
             })
         });
-        self.keep_learnt(definition, learnt);
+        self.keep_learnt(definition, &code, learnt);
         self.programs.give_frame(frame);
         match result {
             Ok(returned) => Ok(returned),

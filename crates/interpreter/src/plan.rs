@@ -29,11 +29,11 @@ pub(crate) struct CodeState {
     pub conditions: Vec<Option<(Version, Box<ExprPlan>)>>,
     /// What its statements use.
     pub meter: Meter,
-    /// A frame like the template; empty: none is kept.
+    /// A frame like the template of its code; empty: none is kept.
     frame: Vec<Value>,
 }
 
-/// Frames of more registers are not kept.
+/// Frames of more registers are not kept here.
 const FRAME_MAX: usize = 256;
 
 impl CodeState {
@@ -46,22 +46,27 @@ impl CodeState {
         }
     }
 
-    /// A frame ready to run, of the code whose template this is.
+    /// A frame ready to run, of this state's own code, whose template this is; in `memory` where none is kept.
     #[inline]
-    pub fn take_frame(&mut self, template: &[Value]) -> Vec<Value> {
-        let mut frame = std::mem::take(&mut self.frame);
-        if frame.len() != template.len() {
-            frame.clear();
-            frame.extend_from_slice(template);
+    pub fn take_frame(
+        &mut self,
+        template: &[Value],
+        memory: impl FnOnce() -> Vec<Value>,
+    ) -> Vec<Value> {
+        if self.frame.len() == template.len() {
+            return std::mem::take(&mut self.frame);
         }
+        let mut frame = memory();
+        frame.extend_from_slice(template);
         frame
     }
 
     /// A frame that has run, for the next time: what the template has not is taken out; nobody writes a constant's register.
+    /// One that is too large comes back.
     #[inline]
-    pub fn keep_frame(&mut self, template: &[Value], mut frame: Vec<Value>) {
+    pub fn keep_frame(&mut self, template: &[Value], mut frame: Vec<Value>) -> Option<Vec<Value>> {
         if frame.len() > FRAME_MAX {
-            return;
+            return Some(frame);
         }
         for (value, first) in frame.iter_mut().zip(template) {
             if first.is_null() && !value.is_null() {
@@ -70,6 +75,7 @@ impl CodeState {
         }
         debug_assert!(frame == template, "a constant's register was written");
         self.frame = frame;
+        None
     }
 }
 

@@ -97,7 +97,7 @@ impl Vm<'_> {
             if let Some(definition) = called {
                 let (code, learnt) = self.procedure(&definition)?;
                 self.shown_of(&code, shown, nesting + 1)?;
-                self.keep_learnt(&definition, learnt);
+                self.keep_learnt(&definition, &code, learnt);
             }
         }
         Ok(())

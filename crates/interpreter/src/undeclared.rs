@@ -222,7 +222,7 @@ impl Vm<'_> {
             return Ok(());
         };
         let (called, learnt) = self.procedure(&definition)?;
-        self.keep_learnt(&definition, learnt);
+        self.keep_learnt(&definition, &called, learnt);
         for (i, arg) in exec.args.iter().enumerate() {
             let param = match &arg.name {
                 None => called.params.get(i),

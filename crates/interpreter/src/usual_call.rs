@@ -1,9 +1,9 @@
 //! The usual call: EXEC of a procedure that the same statement has found before, with scalars alone.
 //!
 //! Promise: does what `exec.rs` does for every call, in the same order, and allocates nothing: arguments go from the
-//! caller's frame into the callee's, which is that of the last call, and no reference is counted that sessions share. Whatever is
-//! not usual ([`places`]: a table, a cursor, DEFAULT, a parameter that is missing, named twice, or asked for what it does not give) is left to `exec.rs`,
-//! which has the errors.
+//! caller's frame into the callee's, which is kept from the procedure's last call, and no reference is counted that sessions
+//! share. Whatever is not usual ([`places`]: a table, a cursor, DEFAULT, a parameter that is missing, named twice, or asked for
+//! what it does not give) is left to `exec.rs`, which has the errors.
 
 use crate::arguments::{as_argument, default_of};
 use crate::code::Code;
@@ -80,7 +80,7 @@ impl Vm<'_> {
         })?;
         let (callee, mut learnt) = known.take();
         let ended = self.run_usual(exec, places, &callee, &mut learnt, code, frame, guarded);
-        self.keep_learnt(definition, learnt);
+        self.keep_learnt(definition, &callee, learnt);
         Some(ended.and_then(|status| {
             self.procedure_returns(exec, code, frame, status)?;
             self.check_trancount(trancount, Some(&definition.name))
@@ -99,7 +99,7 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<i32, Halted> {
         self.check_nesting()?;
-        let mut callee = learnt.take_frame(&code.template);
+        let mut callee = learnt.take_frame(&code.template, || self.programs.take_frame());
         for (i, (param, place)) in code.params.iter().zip(places).enumerate() {
             let arg = place.map(|place| &exec.args[usize::from(place)]);
             callee[i] = match (arg.and_then(|arg| arg.value.as_ref()), &param.default) {
@@ -136,7 +136,9 @@ impl Vm<'_> {
                 };
             }
         }
-        learnt.keep_frame(&code.template, callee);
+        if let Some(frame) = learnt.keep_frame(&code.template, callee) {
+            self.programs.give_frame(frame);
+        }
         Ok(status)
     }
 }

@@ -66,10 +66,11 @@ impl Core {
         // Not started, the log works as well as leader.
         let _ = threads::spawn("log writer", move || {
             let (cpus, seat) = core.writer_cpus.lock().clone();
-            if !cpus.is_empty() {
-                // Unpinned is slower, not wrong.
-                let _ = threads::pin_current_to(&cpus);
-            }
+            // Anywhere is not where the scheduler is bound to that has begun it. Refused is slower, not wrong.
+            let _ = threads::pin_current_to(match cpus.is_empty() {
+                true => threads::process_affinity(),
+                false => &cpus,
+            });
             // Its own, and not that of who changed the switch. Refused, memory lies where it is touched first.
             let _ = numa::sit(seat);
             core.run_writer(term, true);

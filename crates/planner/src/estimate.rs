@@ -93,6 +93,10 @@ impl Facts {
                     }
                 }
             }
+            // As of the first, which others are thought to be like.
+            Rel::SetOp { left_columns, columns, .. } => {
+                self.same.extend(columns.iter().copied().zip(left_columns.iter().copied()));
+            }
             _ => {}
         }
         rel.own_exprs(&mut |e| self.learn_of(e));

@@ -32,6 +32,7 @@ mod outer;
 mod parts;
 mod plan;
 mod print;
+mod rough;
 mod search;
 pub mod show;
 mod slots;

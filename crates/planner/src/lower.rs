@@ -128,7 +128,11 @@ impl Lowering {
                     fold(&mut f);
                     self.expr(f, &[])
                 });
-                let lowered = input.wrap(|input| Op::Offset { input, offset, fetch }, 1.0);
+                let fetched = fetch.as_ref().and_then(count);
+                let mut lowered = input.wrap(|input| Op::Offset { input, offset, fetch }, 1.0);
+                if let Some(fetched) = fetched {
+                    lowered.node.rows = lowered.node.rows.min(fetched);
+                }
                 self.filter(lowered, preds)
             }
             Rel::Distinct { input, over } => {
@@ -619,10 +623,20 @@ impl Lowered {
     }
 }
 
-/// Rows of a system view, of a function, and levels of a recursion, of which nothing is known.
+/// Rows of a system view, of which nothing is known.
 pub(crate) const SYSTEM_ROWS: f64 = 100.0;
+/// Rows of a function of the language.
 pub(crate) const FUNCTION_ROWS: f64 = 50.0;
+/// Rows of a recursion for each row of its anchor.
 pub(crate) const RECURSIVE_LEVELS: f64 = 10.0;
+
+/// A number of rows that is said as a constant.
+pub(crate) fn count(said: &Expr) -> Option<f64> {
+    match &said.kind {
+        ExprKind::Const(n) => n.as_i64().map(|n| n.max(0) as f64),
+        _ => None,
+    }
+}
 
 /// Rows of a join, or of whatever else has no order, from which on a guess of them is not relied on.
 const GUESSED_ROWS: f64 = 500.0;

@@ -6,12 +6,13 @@
 //! next from each of several beginnings: of all these, the one that ends cheapest is taken.
 //!
 //! A part without a condition waits for those that have one, unless it and what is joined are few rows that a large part is
-//! sought by together: a seek for each pair then, in place of all that either of them leaves of the large one.
+//! sought by together: a seek for each pair then, in place of all that either of them leaves of the large one. This is tried
+//! where all orders are.
 //!
 //! Promise: the same rows in any order; outer joins, semijoins and whatever else is not an inner join stay whole parts.
 
 use ir::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::columns::Needed;
 use crate::cost;
@@ -25,8 +26,9 @@ const ALL_ORDERS_MAX: usize = 8;
 /// Steps that are weighed at most where not all orders are tried: some microseconds each.
 const STEPS_MAX: usize = 4_000;
 
-/// Sets of one size that are kept at most where not all orders are tried.
+/// Sets of one size that are kept at most where not all orders are tried; were it fewer than the other, none are.
 const SETS_MAX: usize = 24;
+const SETS_MIN: usize = 3;
 
 /// Pairs without a condition that are weighed at most.
 const PAIRS_MAX: f64 = 10_000.0;
@@ -140,86 +142,6 @@ impl Lowering {
         Some(Part { rows: rows.max(1.0), cost, table: None, columns })
     }
 
-    /// Rows of a tree, roughly; None where there is no telling.
-    pub fn rough_rows(&self, rel: &Rel) -> Option<f64> {
-        Some(match rel {
-            Rel::OneRow => 1.0,
-            Rel::Get(get) => crate::estimate::rows_of(&get.table)?,
-            Rel::Values { rows, .. } => rows.len() as f64,
-            Rel::Filter { input, predicate } => {
-                let mut preds = Vec::new();
-                conjuncts(predicate.clone(), &mut preds);
-                self.rough_rows(input)? * self.facts.all_of(&preds)
-            }
-            Rel::Project { input, .. } | Rel::Sort { input, .. } | Rel::Window { input, .. } => {
-                self.rough_rows(input)?
-            }
-            Rel::Aggregate { scalar: true, .. } => 1.0,
-            Rel::Aggregate { input, group, .. } => {
-                let rows = self.rough_rows(input)?;
-                let keys: Vec<&Expr> = group.iter().map(|(_, e)| e).collect();
-                self.facts.groups(&keys, rows)
-            }
-            Rel::Distinct { input, .. } | Rel::Offset { input, .. } => self.rough_rows(input)?,
-            Rel::SetOp { .. } => self.rough_rows_of_sets(rel)?,
-            Rel::Apply { outer, left, right } => {
-                let (l, r) = (self.rough_rows(left)?, self.rough_rows(right)?);
-                l * if *outer { r.max(1.0) } else { r }
-            }
-            Rel::Recursive { anchor, .. } => self.rough_rows(anchor)? * RECURSIVE_LEVELS,
-            Rel::System { .. } => SYSTEM_ROWS,
-            Rel::Function { .. } => FUNCTION_ROWS,
-            Rel::Serialize { .. } => 1.0,
-            Rel::Top { input, count, percent, .. } => {
-                let rows = self.rough_rows(input)?;
-                match &count.kind {
-                    ExprKind::Const(n) if !percent => {
-                        n.as_i64().map_or(rows, |n| rows.min(n.max(0) as f64))
-                    }
-                    _ => rows,
-                }
-            }
-            Rel::Join { kind, left, right, on } => {
-                let (l, r) = (self.rough_rows(left)?, self.rough_rows(right)?);
-                let mut conditions = Vec::new();
-                if let Some(on) = on {
-                    conjuncts(on.clone(), &mut conditions);
-                }
-                let own: Needed = right.columns().into_iter().collect();
-                let share = self.facts.pairs(&conditions, (l, r), &|id| own.contains(&id));
-                let inner = l * r * share;
-                match kind {
-                    JoinKind::Left => inner.max(l),
-                    JoinKind::Right => inner.max(r),
-                    JoinKind::Full => inner.max(l).max(r),
-                    JoinKind::Semi | JoinKind::Anti => l.min(inner).max(1.0),
-                    _ => inner,
-                }
-            }
-        })
-    }
-
-    /// Of a chain of UNION and the like, which goes down the left side: as it is lowered.
-    fn rough_rows_of_sets(&self, rel: &Rel) -> Option<f64> {
-        let (mut first, mut chain) = (rel, Vec::new());
-        while let Rel::SetOp { op, left, right, .. } = first {
-            chain.push((*op, right));
-            first = left;
-        }
-        if chain.len() > PARTS_MAX {
-            return None;
-        }
-        let mut rows = self.rough_rows(first)?;
-        for (op, right) in chain.into_iter().rev() {
-            rows = match op {
-                SetOp::UnionAll => rows + self.rough_rows(right)?,
-                SetOp::Union => (rows + self.rough_rows(right)?) / 2.0,
-                SetOp::Except | SetOp::Intersect => rows / 2.0,
-            };
-        }
-        Some(rows)
-    }
-
     /// Joins one more part.
     fn extend(&self, joined: &Joined, next: usize, parts: &[Part], links: &[Link]) -> Joined {
         let set = joined.set | 1 << next;
@@ -237,7 +159,8 @@ impl Lowering {
             }
             false => part.cost + cost::pairs(joined.rows, part.rows) + cost::joined(rows),
         };
-        let by_seeks = part.table.as_ref().filter(|_| !usable.is_empty()).and_then(|(get, own)| {
+        let seeks = !usable.is_empty() && self.hints.allows_loops();
+        let by_seeks = part.table.as_ref().filter(|_| seeks).and_then(|(get, own)| {
             let preds: Vec<Expr> = own.iter().chain(&conditions).cloned().collect();
             if crate::key_range::reach(get, &preds) == 0 {
                 return None;
@@ -268,6 +191,7 @@ impl Lowering {
     fn all_orders(&self, parts: &[Part], links: &[Link]) -> Joined {
         let n = parts.len();
         let mut best: Vec<Option<Joined>> = vec![None; 1 << n];
+        let mut pairs = self.hints.allows_loops().then(|| Pairs::new(parts, links));
         for at in 0..n {
             best[1 << at] = Some(self.first(at, parts));
         }
@@ -278,10 +202,12 @@ impl Lowering {
             }
             // A part without a condition waits while there is one that has some.
             let linked = |next: usize| meet(links, joined.set, next);
+            let mut paired =
+                |next: usize| pairs.as_mut().is_some_and(|pairs| pairs.may_meet(&joined, next));
             let free = |next: &usize| set & (1 << next) == 0;
             let any = (0..n).filter(free).any(linked);
             for next in (0..n).filter(free) {
-                if any && !linked(next) && !may_pair(&joined, next, parts, links) {
+                if any && !linked(next) && !paired(next) {
                     continue;
                 }
                 let more = self.extend(&joined, next, parts, links);
@@ -297,12 +223,15 @@ impl Lowering {
     /// The cheapest of what comes of the cheapest sets, and of beginning with each part, or with the smallest of many.
     fn next_best(&self, parts: &[Part], links: &[Link]) -> Joined {
         let n = parts.len();
-        let width = (STEPS_MAX / (n * n)).max(1);
         let mut begins: Vec<usize> = (0..n).collect();
         begins.sort_by(|a, b| parts[*a].rows.total_cmp(&parts[*b].rows));
-        begins.truncate(width);
+        begins.truncate((2 * STEPS_MAX / (n * n)).max(1));
         let ends = begins.iter().map(|begin| self.next_best_from(*begin, parts, links));
-        let ends = ends.chain(self.cheapest_sets(width.min(SETS_MAX), parts, links));
+        let width = STEPS_MAX / (n * n);
+        let by_sets = (width >= SETS_MIN)
+            .then(|| self.cheapest_sets(width.min(SETS_MAX), parts, links))
+            .flatten();
+        let ends = ends.chain(by_sets);
         let best = ends.min_by(|a, b| a.cost.total_cmp(&b.cost));
         best.unwrap_or_else(|| stdx::fatal!("planner: a join of no parts"))
     }
@@ -342,29 +271,61 @@ impl Lowering {
     }
 }
 
-/// Whether a condition is about what is joined and this part, and perhaps others.
+/// Whether a condition is about what is joined and this part, and perhaps others that are still to come.
 fn meet(links: &[Link], set: u64, next: usize) -> bool {
     links.iter().any(|l| l.parts & (1 << next) != 0 && l.parts & set != 0)
 }
 
-/// Whether a part that no condition ties to what is joined may come next: few rows together, and a table that is still to come
-/// and has more is sought by both more closely than by either.
-fn may_pair(joined: &Joined, next: usize, parts: &[Part], links: &[Link]) -> bool {
-    let pairs = joined.rows * parts[next].rows;
-    let is_sought = |third: usize| {
-        let Some((get, own)) = &parts[third].table else { return false };
-        let reach = |set: u64| {
-            let known = |l: &&Link| l.parts & 1 << third != 0 && l.parts & !(set | 1 << third) == 0;
-            let given = links.iter().filter(known).map(|l| &l.expr);
+/// What may meet without a condition between them.
+struct Pairs<'p> {
+    parts: &'p [Part],
+    links: &'p [Link],
+    /// Of each part: those that some condition is about together with it.
+    neighbours: Vec<u64>,
+    /// How closely a part is sought by some of its neighbours.
+    reaches: HashMap<(usize, u64), usize>,
+}
+
+impl<'p> Pairs<'p> {
+    fn new(parts: &'p [Part], links: &'p [Link]) -> Pairs<'p> {
+        let of = |part: usize| links.iter().filter(move |l| l.parts & 1 << part != 0);
+        let all = |part: usize| of(part).fold(0, |set, l| set | l.parts) & !(1 << part);
+        let neighbours = (0..parts.len()).map(all).collect();
+        Pairs { parts, links, neighbours, reaches: HashMap::new() }
+    }
+
+    /// Whether a part that no condition ties to what is joined may come next: few rows together, and a table that is still to
+    /// come and has more is sought by both more closely than by either.
+    fn may_meet(&mut self, joined: &Joined, next: usize) -> bool {
+        let pairs = joined.rows * self.parts[next].rows;
+        if pairs > PAIRS_MAX {
+            return false;
+        }
+        (0..self.parts.len()).any(|third| {
+            let of = self.neighbours[third];
+            of & joined.set != 0
+                && of & 1 << next != 0
+                && joined.set & 1 << third == 0
+                && self.parts[third].rows > pairs
+                && {
+                    let (by_joined, by_next) = (joined.set & of, 1 << next);
+                    let apart = self.reach(third, by_joined).max(self.reach(third, by_next));
+                    self.reach(third, by_joined | by_next) > apart
+                }
+        })
+    }
+
+    /// How many columns of a key of a part others give it.
+    fn reach(&mut self, part: usize, others: u64) -> usize {
+        let Some((get, own)) = &self.parts[part].table else { return 0 };
+        let links = self.links;
+        *self.reaches.entry((part, others)).or_insert_with(|| {
+            let given =
+                |l: &&Link| l.parts & 1 << part != 0 && l.parts & !(others | 1 << part) == 0;
+            let given = links.iter().filter(given).map(|l| &l.expr);
             crate::key_range::reach(get, &own.iter().chain(given).cloned().collect::<Vec<_>>())
-        };
-        parts[third].rows > pairs
-            && meet(links, joined.set, third)
-            && meet(links, 1 << next, third)
-            && reach(joined.set | 1 << next) > reach(joined.set).max(reach(1 << next))
-    };
-    let free = |third: &usize| joined.set & (1 << third) == 0 && *third != next;
-    pairs <= PAIRS_MAX && (0..parts.len()).filter(free).any(is_sought)
+        })
+    }
 }
 
 /// The parts that may come next: of those that are left, those that a condition about what is there ties to it, else all.

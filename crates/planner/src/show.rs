@@ -387,7 +387,7 @@ impl<'a> Show<'a> {
                 for input in inputs {
                     let (step, slots) = self.node(input, executions);
                     if !known {
-                        (names, known) = (slots, !is_empty(input));
+                        (names, known) = (slots, !has_no_rows(input));
                     }
                     steps.push(step);
                 }
@@ -610,10 +610,12 @@ fn row_bytes(types: &[SqlType]) -> u32 {
     types.iter().map(of).sum::<u32>() + 9
 }
 
-/// Whether it is known to have no rows.
-fn is_empty(node: &Node) -> bool {
+/// Whether it is known to have none.
+fn has_no_rows(node: &Node) -> bool {
     match &node.op {
-        Op::Metered { input, .. } => is_empty(input),
+        Op::Metered { input, .. } | Op::Project { input, .. } | Op::Filter { input, .. } => {
+            has_no_rows(input)
+        }
         op => matches!(op, Op::Empty),
     }
 }

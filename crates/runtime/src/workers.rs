@@ -137,6 +137,8 @@ impl Workers {
 
 impl Shared {
     fn serve(&self) {
+        // Not only where the scheduler is bound to that has begun it. Refused is slower, not wrong.
+        let _ = threads::pin_current_to(threads::process_affinity());
         let mut queue = self.queue.lock();
         loop {
             if let Some(job) = queue.jobs.pop_front() {

@@ -109,7 +109,6 @@ impl Table {
     /// Takes out what nobody needs, unless somebody is at it; how many versions and rows went.
     pub fn clean(&self, needs: &impl Needs, states: &impl States) -> u64 {
         let Some(_one) = self.cleaning.try_lock() else { return 0 };
-        let mut later = Vec::new();
         let mut leaving = Leaving::default();
         let mut gone = 0;
         for list in &self.queue.lists {
@@ -136,7 +135,8 @@ impl Table {
                 row.queued.store(false, SeqCst);
                 match self.clean_row(row, needs, states, &mut leaving, &guard) {
                     Fate::Clean => {}
-                    Fate::Later => later.push(Listed::of(row)),
+                    // Alive, as long as it is this row's turn; lists that were taken are not taken again.
+                    Fate::Later => self.queue(row),
                     Fate::Dead => {
                         self.take_out(row, &guard);
                         if !row.queued.swap(true, AcqRel) {
@@ -148,10 +148,6 @@ impl Table {
                     gone += self.let_go(std::mem::take(&mut leaving), &guard);
                 }
             }
-        }
-        for listed in later {
-            // SAFETY: alive: only this function kills rows.
-            self.queue(unsafe { listed.row() });
         }
         gone + self.let_go(leaving, &pin())
     }

@@ -3,7 +3,9 @@
 //! ```text
 //! slot --> Share: at .. end       what is left of its chunk: new pieces come one behind the other
 //!                 free[class] --> piece --> piece       given back, for whoever asks for that class
-//! spare[class] --> batches of them                      for a slot that gives back less than it takes
+//!                 batch[class]                          a whole batch of such pieces besides, so that a slot which takes
+//!                                                       and gives back in turn needs nobody
+//! spare[class] --> batches that were too many           for any slot that has none left, whatever its node
 //! ```
 //! Who inserts takes a row and its version one after the other, so they are neighbours, and so are the rows of a
 //! transaction. Chunks grow from a few KiB to a huge page, so that small tables stay small and large ones are filled
@@ -26,7 +28,9 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::ptr::{NonNull, null_mut};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
+use stdx::CachePadded;
 
 const LINE: usize = 64;
 /// Of pieces, and what classes go by.
@@ -40,16 +44,16 @@ const COARSE: usize = (PIECE_MAX.ilog2() - FINE_MAX.ilog2()) as usize * 8;
 /// A share's first chunk; each further one is twice as large, up to a huge page.
 const CHUNK_MIN: usize = 8 << 10;
 
-/// So many pieces of a class go from slot to slot together.
-const BATCH: u32 = 512;
+/// Pieces go from slot to slot in batches of about so many bytes, and of at most so many.
+const BATCH_BYTES: usize = 64 << 10;
+const BATCH_MAX: usize = 512;
+const BATCH_MIN: usize = 4;
 
 /// The memory of one table.
 pub(crate) struct Slab {
     shares: Box<[AtomicPtr<Share>]>,
-    /// By class, whole batches, each from its first piece on.
-    spare: Mutex<Vec<Vec<Batch>>>,
-    /// How many there are.
-    spares: AtomicUsize,
+    /// By class, once there is any.
+    spare: OnceLock<Box<[CachePadded<Spare>]>>,
     kept: Mutex<Kept>,
 }
 
@@ -77,7 +81,15 @@ struct Pieces {
     batch: Cell<*mut Free>,
 }
 
-/// The first of a batch that no slot has.
+/// Batches of a class that no slot has.
+#[derive(Default)]
+struct Spare {
+    /// As many as there are, for who looks whether it is worth the lock.
+    count: AtomicUsize,
+    batches: Mutex<Vec<Batch>>,
+}
+
+/// Its first piece; the last one has no next.
 struct Batch(NonNull<Free>);
 
 // SAFETY: nobody else knows these pieces; who writes or reads their links is who has taken the batch from under the lock.
@@ -92,6 +104,12 @@ struct Free {
 unsafe impl Send for Slab {}
 // SAFETY: as above.
 unsafe impl Sync for Slab {}
+
+/// How many pieces of that size are a batch.
+#[inline]
+fn batch_of(size: usize) -> u32 {
+    (BATCH_BYTES / size).clamp(BATCH_MIN, BATCH_MAX) as u32
+}
 
 /// The class of a piece of so many bytes, and how many it has.
 #[inline]
@@ -109,8 +127,7 @@ fn class_of(bytes: usize) -> (usize, usize) {
 impl Slab {
     pub fn new() -> Slab {
         let shares = (0..MAX_SLOTS).map(|_| AtomicPtr::new(null_mut())).collect();
-        let (spare, spares) = (Mutex::default(), AtomicUsize::new(0));
-        Slab { shares, spare, spares, kept: Mutex::default() }
+        Slab { shares, spare: OnceLock::new(), kept: Mutex::default() }
     }
 
     /// A piece of so many bytes, on a boundary of 8; what is in it, nobody knows.
@@ -123,11 +140,11 @@ impl Slab {
         let share = self.share();
         let pieces = &share.free[class];
         if let Some(piece) =
-            NonNull::new(pieces.first.get()).or_else(|| self.next_batch(class, pieces))
+            NonNull::new(pieces.first.get()).or_else(|| self.next_batch(class, size, pieces))
         {
             // SAFETY: in our list, so nobody else has it, and it was written when it came there.
             let next = unsafe { piece.as_ref() }.next;
-            // Given back long ago, perhaps: it is there when it is asked for, and both of its first lines.
+            // Given back long ago, perhaps: its first two lines are there when it is asked for.
             fetch(next);
             fetch(next.map_addr(|a| a + LINE));
             pieces.first.set(next);
@@ -154,29 +171,33 @@ impl Slab {
         if bytes > PIECE_MAX {
             return self.give_large(piece, bytes);
         }
-        let class = class_of(bytes).0;
+        let (class, size) = class_of(bytes);
         let pieces = &self.share().free[class];
         let free: NonNull<Free> = piece.cast();
         // SAFETY: a piece has room for a word, and is nobody's.
         unsafe { free.write(Free { next: pieces.first.get() }) };
         pieces.first.set(free.as_ptr());
         pieces.count.set(pieces.count.get() + 1);
-        if pieces.count.get() == BATCH {
+        if pieces.count.get() == batch_of(size) {
             self.put_batch_by(class, pieces);
         }
     }
 
     /// The first piece of a batch that was put by, which are the slot's pieces then.
-    #[cold]
-    fn next_batch(&self, class: usize, pieces: &Pieces) -> Option<NonNull<Free>> {
+    #[inline]
+    fn next_batch(&self, class: usize, size: usize, pieces: &Pieces) -> Option<NonNull<Free>> {
         let mut first = NonNull::new(pieces.batch.replace(null_mut()));
-        if first.is_none() && self.spares.load(Relaxed) > 0 {
-            let batch = self.spare.lock().get_mut(class).and_then(Vec::pop);
-            self.spares.fetch_sub(usize::from(batch.is_some()), Relaxed);
-            first = batch.map(|batch| batch.0);
+        if first.is_none() {
+            let spare = &self.spare.get()?[class];
+            if spare.count.load(Relaxed) == 0 {
+                return None;
+            }
+            let mut batches = spare.batches.lock();
+            first = batches.pop().map(|batch| batch.0);
+            spare.count.store(batches.len(), Relaxed);
         }
         if first.is_some() {
-            pieces.count.set(BATCH);
+            pieces.count.set(batch_of(size));
         }
         first
     }
@@ -187,12 +208,12 @@ impl Slab {
         pieces.count.set(0);
         let before = pieces.batch.replace(pieces.first.replace(null_mut()));
         if let Some(first) = NonNull::new(before) {
-            let mut spare = self.spare.lock();
-            if spare.len() <= class {
-                spare.resize_with(class + 1, Vec::new);
-            }
-            spare[class].push(Batch(first));
-            self.spares.fetch_add(1, Relaxed);
+            let spare = self.spare.get_or_init(|| {
+                (0..FINE + COARSE).map(|_| CachePadded::new(Spare::default())).collect()
+            });
+            let mut batches = spare[class].batches.lock();
+            batches.push(Batch(first));
+            spare[class].count.store(batches.len(), Relaxed);
         }
     }
 
@@ -318,28 +339,37 @@ mod tests {
 
     #[test]
     fn what_one_thread_gives_back_another_takes() {
-        const PIECES: usize = 8 * BATCH as usize;
+        const BYTES: [usize; 2] = [100, 9_000];
         let slab = Slab::new();
         // Nobody else's while the others are there.
         slot();
-        let elsewhere = |pieces: usize| -> HashSet<usize> {
-            let take = || (0..pieces).map(|_| slab.take(100).expose_provenance().get()).collect();
+        let elsewhere = |bytes: usize, pieces: usize| -> HashSet<usize> {
+            let take = || (0..pieces).map(|_| slab.take(bytes).expose_provenance().get()).collect();
             std::thread::scope(|scope| scope.spawn(take).join().expect("no panic"))
         };
-        let first = elsewhere(PIECES);
-        assert_eq!(first.len(), PIECES);
-        for piece in &first {
-            let piece = std::ptr::with_exposed_provenance_mut(*piece);
-            // SAFETY: taken by that size, ours by now, and given back once.
-            unsafe { slab.give(NonNull::new(piece).expect("a piece"), 100) };
+        let spare = |bytes: usize| {
+            let all = slab.spare.get().map(|all| &all[class_of(bytes).0]);
+            let count = all.map_or(0, |spare| spare.count.load(Relaxed));
+            assert_eq!(count, all.map_or(0, |spare| spare.batches.lock().len()));
+            count * batch_of(class_of(bytes).1) as usize
+        };
+        for bytes in BYTES {
+            let batch = batch_of(class_of(bytes).1) as usize;
+            let first = elsewhere(bytes, 8 * batch);
+            assert_eq!(first.len(), 8 * batch);
+            for piece in &first {
+                let piece = std::ptr::with_exposed_provenance_mut(*piece);
+                // SAFETY: taken by that size, ours by now, and given back once.
+                unsafe { slab.give(NonNull::new(piece).expect("a piece"), bytes) };
+            }
+            // All but what is kept here comes again there, none of it twice, and what others of another size is no help.
+            assert_eq!(spare(bytes), 7 * batch);
+            assert!(elsewhere(200, 1).is_disjoint(&first));
+            let again = elsewhere(bytes, 7 * batch);
+            assert!(again.is_subset(&first) && again.len() == 7 * batch);
+            assert_eq!(spare(bytes), 0);
+            assert!(elsewhere(bytes, 1).is_disjoint(&first));
         }
-        // All but what is kept here comes again there, none of it twice.
-        let spare = slab.spares.load(Relaxed) * BATCH as usize;
-        assert_eq!(spare, PIECES - BATCH as usize);
-        let again = elsewhere(spare);
-        assert!(again.is_subset(&first) && again.len() == spare);
-        assert_eq!(slab.spares.load(Relaxed), 0);
-        assert!(elsewhere(1).is_disjoint(&first));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use super::snapshot::{self, Address, Scheduler, Snapshot};
 use crate::context::{Context, Database};
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
+use parking_lot::Mutex;
+use runtime::clock;
 use topology::Topology;
 use types::Value;
 
@@ -90,8 +92,22 @@ pub fn pages_away(databases: &[Database], node: i32) -> u64 {
     all.filter(|of| i32::from(of.node) == node).map(|of| of.pages as u64).sum()
 }
 
-/// Resident KiB of the process on each node, from `/proc/self/numa_maps`.
+/// Resident KiB of the process on each node, as of the last second: the kernel walks all of its pages for an answer.
 pub fn resident_by_node() -> Vec<(i32, i64)> {
+    static LAST: Mutex<Option<(u64, Vec<(i32, i64)>)>> = Mutex::new(None);
+    let now = clock::now_ns();
+    let mut last = LAST.lock();
+    match &*last {
+        Some((at, told)) if now.saturating_sub(*at) < KEPT_NS => told.clone(),
+        _ => last.insert((now, read_resident())).1.clone(),
+    }
+}
+
+/// How long an answer is kept.
+const KEPT_NS: u64 = 1_000_000_000;
+
+/// From `/proc/self/numa_maps`.
+fn read_resident() -> Vec<(i32, i64)> {
     let told = std::fs::read_to_string("/proc/self/numa_maps").unwrap_or_default();
     let mut all: std::collections::BTreeMap<i32, i64> = Default::default();
     for line in told.lines() {
