@@ -386,8 +386,10 @@ impl<'a> Show<'a> {
                 let mut steps = Vec::new();
                 for input in inputs {
                     let (step, slots) = self.node(input, executions);
-                    if !known {
-                        (names, known) = (slots, !has_no_rows(input));
+                    // Those of an input that has no rows only where no other has any.
+                    let has_rows = !has_no_rows(input);
+                    if names.is_empty() || (has_rows && !known) {
+                        (names, known) = (slots, has_rows);
                     }
                     steps.push(step);
                 }
