@@ -8,6 +8,7 @@
 //! session and by several at once: repetitions a second, and CPU nanoseconds for each, of the whole engine (what others
 //! take of a shared machine is not among these).
 
+mod block;
 mod native;
 mod works;
 

@@ -3,7 +3,7 @@
 //! A work's words are T-SQL's; [`translated`] gives PostgreSQL's, and where a statement has another shape there, not only other
 //! words, the work says it.
 
-use super::native;
+use super::block;
 use crate::beside::Dialect;
 
 /// Rows of a session in the tables whose rows are changed; a power of two, so that the walk below meets each.
@@ -338,7 +338,7 @@ impl Work {
         let procedure = match dialect {
             Dialect::Tsql if self.native => {
                 all.iter_mut().for_each(|text| text.insert_str(0, "use loops; "));
-                let [block, run] = native::procedures(&key, body, self.commit_every);
+                let [block, run] = block::procedures(&key, body, self.commit_every);
                 all.push(format!("use loops exec('{}')", block.replace('\'', "''")));
                 format!("use loops exec('{}')", run.replace('\'', "''"))
             }
