@@ -92,9 +92,12 @@ pub fn pages_away(databases: &[Database], node: i32) -> u64 {
     all.filter(|of| i32::from(of.node) == node).map(|of| of.pages as u64).sum()
 }
 
+/// KiB by node.
+type Resident = Vec<(i32, i64)>;
+
 /// Resident KiB of the process on each node, as of the last second: the kernel walks all of its pages for an answer.
-pub fn resident_by_node() -> Vec<(i32, i64)> {
-    static LAST: Mutex<Option<(u64, Vec<(i32, i64)>)>> = Mutex::new(None);
+pub fn resident_by_node() -> Resident {
+    static LAST: Mutex<Option<(u64, Resident)>> = Mutex::new(None);
     let now = clock::now_ns();
     let mut last = LAST.lock();
     match &*last {
@@ -107,7 +110,7 @@ pub fn resident_by_node() -> Vec<(i32, i64)> {
 const KEPT_NS: u64 = 1_000_000_000;
 
 /// From `/proc/self/numa_maps`.
-fn read_resident() -> Vec<(i32, i64)> {
+fn read_resident() -> Resident {
     let told = std::fs::read_to_string("/proc/self/numa_maps").unwrap_or_default();
     let mut all: std::collections::BTreeMap<i32, i64> = Default::default();
     for line in told.lines() {
