@@ -46,7 +46,7 @@ impl CodeState {
         }
     }
 
-    /// A frame ready to run, of this state's own code, whose template this is; in `memory` where none is kept.
+    /// A frame ready to run, of this state's own code, whose template this is; where none is kept, `memory` gives an empty one.
     #[inline]
     pub fn take_frame(
         &mut self,

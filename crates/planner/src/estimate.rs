@@ -93,10 +93,6 @@ impl Facts {
                     }
                 }
             }
-            // As of the first, which others are thought to be like.
-            Rel::SetOp { left_columns, columns, .. } => {
-                self.same.extend(columns.iter().copied().zip(left_columns.iter().copied()));
-            }
             _ => {}
         }
         rel.own_exprs(&mut |e| self.learn_of(e));
@@ -161,6 +157,11 @@ impl Facts {
     }
 
     /// The value of an expression that is one while compiling: a constant or a parameter, or what folding makes of them.
+    /// A number of rows, where it is known.
+    pub fn count(&self, said: &Expr) -> Option<f64> {
+        self.value(said)?.as_i64().map(|rows| rows.max(0) as f64)
+    }
+
     fn value(&self, e: &Expr) -> Option<Value> {
         match &e.kind {
             ExprKind::Const(value) => Some(value.clone()),

@@ -128,7 +128,7 @@ impl Lowering {
                     fold(&mut f);
                     self.expr(f, &[])
                 });
-                let fetched = fetch.as_ref().and_then(count);
+                let fetched = fetch.as_ref().and_then(|fetch| self.facts.count(fetch));
                 let mut lowered = input.wrap(|input| Op::Offset { input, offset, fetch }, 1.0);
                 if let Some(fetched) = fetched {
                     lowered.node.rows = lowered.node.rows.min(fetched);
@@ -534,26 +534,8 @@ impl Lowering {
         preds: Vec<Expr>,
     ) -> Lowered {
         let side = |l: &mut Lowering, rel: Rel, own: &[ColId]| {
-            let mut below = Vec::with_capacity(preds.len());
-            let mut slots = Slots::new(&columns);
-            for pred in &preds {
-                l.breath.goes_on_by(16);
-                let mut pred = pred.clone();
-                pred.replace_columns(&mut |id| {
-                    let at = slots.of(id)?;
-                    Some(Expr::col(own[at], SqlType::Int, true))
-                });
-                below.push(pred);
-            }
-            // Types of the replaced columns: those of the side itself, filled in by slot later; a
-            // predicate keeps its own typed structure, so only the column nodes need them.
-            let types = match below.is_empty() {
-                true => HashMap::new(),
-                false => types_of(column_types(&rel)),
-            };
-            for pred in &mut below {
-                retype(pred, &types);
-            }
+            preds.iter().for_each(|_| l.breath.goes_on_by(16));
+            let below = of_input(&preds, &columns, &rel, own);
             let needed: Needed = own.iter().copied().collect();
             let lowered = l.rel(rel, below, &needed);
             l.shape(lowered, own)
@@ -623,20 +605,33 @@ impl Lowered {
     }
 }
 
+/// What is asked of the columns of UNION and the like, as it is asked of one of the inputs, whose columns are `own`.
+pub(crate) fn of_input(preds: &[Expr], columns: &[ColId], input: &Rel, own: &[ColId]) -> Vec<Expr> {
+    if preds.is_empty() {
+        return Vec::new();
+    }
+    let mut slots = Slots::new(columns);
+    // Types of the replaced columns: those of the input itself; a predicate keeps its own typed structure, so only the column
+    // nodes need them.
+    let types = types_of(column_types(input));
+    let of = |pred: &Expr| {
+        let mut pred = pred.clone();
+        pred.replace_columns(&mut |id| {
+            let at = slots.of(id)?;
+            Some(Expr::col(own[at], SqlType::Int, true))
+        });
+        retype(&mut pred, &types);
+        pred
+    };
+    preds.iter().map(of).collect()
+}
+
 /// Rows of a system view, of which nothing is known.
 pub(crate) const SYSTEM_ROWS: f64 = 100.0;
 /// Rows of a function of the language.
 pub(crate) const FUNCTION_ROWS: f64 = 50.0;
 /// Rows of a recursion for each row of its anchor.
 pub(crate) const RECURSIVE_LEVELS: f64 = 10.0;
-
-/// A number of rows that is said as a constant.
-pub(crate) fn count(said: &Expr) -> Option<f64> {
-    match &said.kind {
-        ExprKind::Const(n) => n.as_i64().map(|n| n.max(0) as f64),
-        _ => None,
-    }
-}
 
 /// Rows of a join, or of whatever else has no order, from which on a guess of them is not relied on.
 const GUESSED_ROWS: f64 = 500.0;

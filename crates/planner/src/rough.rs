@@ -8,8 +8,8 @@ use crate::columns::Needed;
 use crate::fold::conjuncts;
 use crate::lower::*;
 
-/// UNIONs and the like one upon the other whose rows are looked at.
-const SETS_IN_A_ROW_MAX: usize = 256;
+/// How deep set operations are looked at, one within the other's left side.
+const SETS_DEEP_MAX: usize = 256;
 
 impl Lowering {
     /// Rows of a tree, roughly; None where there is no telling.
@@ -21,7 +21,7 @@ impl Lowering {
             Rel::Filter { input, predicate } => {
                 let mut preds = Vec::new();
                 conjuncts(predicate.clone(), &mut preds);
-                self.rough_rows(input)? * self.facts.all_of(&preds)
+                self.rough_rows_where(input, preds)?
             }
             Rel::Project { input, .. } | Rel::Sort { input, .. } | Rel::Window { input, .. } => {
                 self.rough_rows(input)?
@@ -32,12 +32,13 @@ impl Lowering {
                 let keys: Vec<&Expr> = group.iter().map(|(_, e)| e).collect();
                 self.facts.groups(&keys, rows)
             }
-            Rel::Distinct { input, .. } => self.rough_rows(input)?,
+            Rel::Distinct { input, over } => self.group_rows(over, self.rough_rows(input)?),
             Rel::Offset { input, fetch, .. } => {
                 let rows = self.rough_rows(input)?;
-                fetch.as_ref().and_then(count).map_or(rows, |fetched| rows.min(fetched))
+                let fetched = fetch.as_ref().and_then(|fetch| self.facts.count(fetch));
+                fetched.map_or(rows, |fetched| rows.min(fetched))
             }
-            Rel::SetOp { .. } => self.rough_rows_of_sets(rel)?,
+            Rel::SetOp { .. } => self.rough_rows_of_sets(rel, Vec::new())?,
             Rel::Apply { outer, left, right } => {
                 let (l, r) = (self.rough_rows(left)?, self.rough_rows(right)?);
                 l * if *outer { r.max(1.0) } else { r }
@@ -49,10 +50,19 @@ impl Lowering {
             Rel::Top { input, count: most, percent, .. } => {
                 let rows = self.rough_rows(input)?;
                 let most = Some(most).filter(|_| !percent);
-                most.and_then(count).map_or(rows, |most| rows.min(most))
+                let most = most.and_then(|most| self.facts.count(most));
+                most.map_or(rows, |most| rows.min(most))
             }
             Rel::Join { .. } => self.rough_rows_of_joins(rel)?,
         })
+    }
+
+    /// Those of a tree of which all that holds.
+    pub fn rough_rows_where(&self, rel: &Rel, preds: Vec<Expr>) -> Option<f64> {
+        match rel {
+            Rel::SetOp { .. } => self.rough_rows_of_sets(rel, preds),
+            _ => Some(self.rough_rows(rel)? * self.facts.all_of(&preds)),
+        }
     }
 
     /// Of joins, a chain of which goes down the left side, by a loop.
@@ -83,22 +93,23 @@ impl Lowering {
         Some(rows)
     }
 
-    /// Of UNION and the like, a chain of which goes down the left side, by a loop: as it is lowered. None for more than any
-    /// statement is made of by hand.
-    fn rough_rows_of_sets(&self, rel: &Rel) -> Option<f64> {
+    /// Of UNION and the like: what is asked of its rows is asked of each input, as it is lowered. A chain goes down the left
+    /// side, by a loop; None for a longer one than anybody writes.
+    fn rough_rows_of_sets(&self, rel: &Rel, mut preds: Vec<Expr>) -> Option<f64> {
         let (mut first, mut chain) = (rel, Vec::new());
-        while let Rel::SetOp { op, left, right, .. } = first {
-            chain.push((*op, right));
+        while let Rel::SetOp { op, left, left_columns, right, right_columns, columns, .. } = first {
+            chain.push((*op, right, of_input(&preds, columns, right, right_columns)));
+            preds = of_input(&preds, columns, left, left_columns);
             first = left;
+            if chain.len() > SETS_DEEP_MAX {
+                return None;
+            }
         }
-        if chain.len() > SETS_IN_A_ROW_MAX {
-            return None;
-        }
-        let mut rows = self.rough_rows(first)?;
-        for (op, right) in chain.into_iter().rev() {
+        let mut rows = self.rough_rows_where(first, preds)?;
+        for (op, right, preds) in chain.into_iter().rev() {
             rows = match op {
-                SetOp::UnionAll => rows + self.rough_rows(right)?,
-                SetOp::Union => (rows + self.rough_rows(right)?) / 2.0,
+                SetOp::UnionAll => rows + self.rough_rows_where(right, preds)?,
+                SetOp::Union => (rows + self.rough_rows_where(right, preds)?) / 2.0,
                 SetOp::Except | SetOp::Intersect => rows / 2.0,
             };
         }

@@ -23,11 +23,12 @@ use crate::parts::Parts;
 /// Parts of which all orders are tried: 2^n sets, n steps each.
 const ALL_ORDERS_MAX: usize = 8;
 
-/// Steps that are weighed at most where not all orders are tried: some microseconds each.
+/// Steps that are weighed at most, about, in either of two ways where not all orders are tried: some microseconds each.
 const STEPS_MAX: usize = 4_000;
 
-/// Sets of one size that are kept at most where not all orders are tried; were it fewer than the other, none are.
+/// Sets of one size that are kept at most where not all orders are tried.
 const SETS_MAX: usize = 24;
+/// Where there is time for fewer than these, sets are not gone by: it would be the other way once more.
 const SETS_MIN: usize = 3;
 
 /// Pairs without a condition that are weighed at most.
@@ -137,7 +138,7 @@ impl Lowering {
             let (rows, cost) = (access.rows_out, access.cost);
             return Some(Part { rows, cost, table: Some(((**get).clone(), own)), columns });
         }
-        let rows = self.rough_rows(below)? * self.facts.all_of(&own);
+        let rows = self.rough_rows_where(below, own)?;
         let cost = cost::read(rows, 100.0).total();
         Some(Part { rows: rows.max(1.0), cost, table: None, columns })
     }

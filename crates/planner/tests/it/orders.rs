@@ -66,13 +66,15 @@ fn sets_of_rows_have_a_place_in_the_order() {
     ));
     let (days, stock) = (sets.find("Scan day"), sets.find("stock"));
     assert!(days.is_some() && days < stock, "{sets}");
-    // So do a page of rows, and rows of two tables of which a condition leaves few.
-    for few in [
-        "(SELECT d FROM stock ORDER BY n OFFSET 0 ROWS FETCH NEXT 5 ROWS ONLY) AS x",
-        "(SELECT d FROM day UNION ALL SELECT d FROM day) AS x",
+    // So do a page of rows, and what a condition leaves of two tables, the first of which has nothing of the kind.
+    for (few, more) in [
+        ("(SELECT d FROM stock ORDER BY n OFFSET 0 ROWS FETCH NEXT 5 ROWS ONLY) AS x", ""),
+        ("(SELECT TOP 5 d FROM stock ORDER BY n) AS x", ""),
+        ("(SELECT DISTINCT d FROM stock WHERE i = 3 AND n = 7) AS x", ""),
+        ("(SELECT i AS d FROM item UNION ALL SELECT d FROM day) AS x", "AND x.d = 7"),
     ] {
         let sql = format!(
-            "SELECT SUM(s.n) FROM stock s, {few}, item i WHERE s.d = x.d AND i.i = s.m AND x.d = 7"
+            "SELECT SUM(s.n) FROM stock s, {few}, item i WHERE s.d = x.d AND i.i = s.m {more}"
         );
         let shown = shown(&sql);
         assert!(shown.contains("Seek stock") && shown.contains("key d="), "{shown}");

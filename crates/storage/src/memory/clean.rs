@@ -111,7 +111,10 @@ impl Table {
         let Some(_one) = self.cleaning.try_lock() else { return 0 };
         let mut leaving = Leaving::default();
         let mut gone = 0;
-        for list in &self.queue.lists {
+        // Its own first, which takes what is left for later and is not taken again.
+        let own = slot();
+        for at in 0..MAX_SLOTS {
+            let list = &self.queue.lists[(own + at) % MAX_SLOTS];
             let rows = {
                 let mut list = list.lock();
                 if !list.rows.is_empty() {
@@ -135,7 +138,7 @@ impl Table {
                 row.queued.store(false, SeqCst);
                 match self.clean_row(row, needs, states, &mut leaving, &guard) {
                     Fate::Clean => {}
-                    // Alive, as long as it is this row's turn; lists that were taken are not taken again.
+                    // Now, while it is this row's turn: another list may have it, too, and see it dead.
                     Fate::Later => self.queue(row),
                     Fate::Dead => {
                         self.take_out(row, &guard);

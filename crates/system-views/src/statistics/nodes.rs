@@ -98,11 +98,13 @@ type Resident = Vec<(i32, i64)>;
 /// Resident KiB of the process on each node, as of the last second: the kernel walks all of its pages for an answer.
 pub fn resident_by_node() -> Resident {
     static LAST: Mutex<Option<(u64, Resident)>> = Mutex::new(None);
-    let now = clock::now_ns();
     let mut last = LAST.lock();
     match &*last {
-        Some((at, told)) if now.saturating_sub(*at) < KEPT_NS => told.clone(),
-        _ => last.insert((now, read_resident())).1.clone(),
+        Some((at, told)) if clock::now_ns().saturating_sub(*at) < KEPT_NS => told.clone(),
+        _ => {
+            let told = read_resident();
+            last.insert((clock::now_ns(), told)).1.clone()
+        }
     }
 }
 
