@@ -534,7 +534,7 @@ impl Lowering {
         preds: Vec<Expr>,
     ) -> Lowered {
         let side = |l: &mut Lowering, rel: Rel, own: &[ColId]| {
-            preds.iter().for_each(|_| l.breath.goes_on_by(16));
+            l.breath.goes_on_by(16 * preds.len());
             let below = of_input(&preds, &columns, &rel, own);
             let needed: Needed = own.iter().copied().collect();
             let lowered = l.rel(rel, below, &needed);
