@@ -238,16 +238,22 @@ impl Run<'_> {
     /// Whether the server could be asked.
     fn verify(&mut self, case: u64, server: &Server, check: bool) -> bool {
         let before = self.tally.odd();
+        let mut checked = Tally::default();
         let asked = server.door().connect().and_then(|mut desk| {
             self.ledger.verify(&mut desk, &mut self.tally)?;
             if check {
-                self.ledger.check(&mut desk, &mut self.tally);
+                self.ledger.check(&mut desk, &mut checked);
             }
             Ok(())
         });
         if self.mount.is_dead() {
+            // A check that the power has gone under says nothing.
+            if self.tally.odd() > before {
+                self.report(case, before);
+            }
             return false;
         }
+        self.tally.add(checked);
         if let Err(error) = asked {
             self.odd(case, format!("cannot be verified: {error}\n{}", server.last_words()));
             return false;
