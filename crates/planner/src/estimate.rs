@@ -156,12 +156,13 @@ impl Facts {
         self.column(id)
     }
 
-    /// The value of an expression that is one while compiling: a constant or a parameter, or what folding makes of them.
-    /// A number of rows, where it is known.
-    pub fn count(&self, said: &Expr) -> Option<f64> {
-        self.value(said)?.as_i64().map(|rows| rows.max(0) as f64)
+    /// Of so many rows, those that a TOP or FETCH takes: no more than it says, where that is known.
+    pub fn taken(&self, rows: f64, said: Option<&Expr>) -> f64 {
+        let most = said.and_then(|said| self.value(said)?.as_i64());
+        most.map_or(rows, |most| rows.min(most.max(0) as f64))
     }
 
+    /// The value of an expression that is one while compiling: a constant or a parameter, or what folding makes of them.
     fn value(&self, e: &Expr) -> Option<Value> {
         match &e.kind {
             ExprKind::Const(value) => Some(value.clone()),

@@ -128,11 +128,9 @@ impl Lowering {
                     fold(&mut f);
                     self.expr(f, &[])
                 });
-                let fetched = fetch.as_ref().and_then(|fetch| self.facts.count(fetch));
+                let rows = self.facts.taken(input.node.rows.max(1.0), fetch.as_ref());
                 let mut lowered = input.wrap(|input| Op::Offset { input, offset, fetch }, 1.0);
-                if let Some(fetched) = fetched {
-                    lowered.node.rows = lowered.node.rows.min(fetched);
-                }
+                lowered.node.rows = rows;
                 self.filter(lowered, preds)
             }
             Rel::Distinct { input, over } => {
@@ -543,7 +541,8 @@ impl Lowering {
         let left = side(self, left, &left_columns);
         let right = side(self, right, &right_columns);
         let types = left.node.types.clone();
-        let total = left.node.rows + right.node.rows;
+        let of = |op: SetOp| rows_of_set(op, left.node.rows, right.node.rows);
+        let (rows, total) = (of(op), of(SetOp::UnionAll));
         let node = match op {
             SetOp::UnionAll | SetOp::Union => {
                 let mut inputs = Many::new();
@@ -558,12 +557,11 @@ impl Lowering {
                     SetOp::UnionAll => all,
                     _ => {
                         let op = Op::Distinct { input: Box::new(all), keys: columns.len() };
-                        Node { op, types, rows: total / 2.0 }
+                        Node { op, types, rows }
                     }
                 }
             }
             SetOp::Except | SetOp::Intersect => {
-                let rows = left.node.rows / 2.0;
                 let op =
                     Op::HashSetOp { op, left: Box::new(left.node), right: Box::new(right.node) };
                 Node { op, types, rows }
@@ -602,6 +600,15 @@ impl Lowered {
             order: self.order,
             fixed: self.fixed,
         }
+    }
+}
+
+/// Rows of UNION and the like, of inputs of so many.
+pub(crate) fn rows_of_set(op: SetOp, left: f64, right: f64) -> f64 {
+    match op {
+        SetOp::UnionAll => left + right,
+        SetOp::Union => (left + right) / 2.0,
+        SetOp::Except | SetOp::Intersect => left / 2.0,
     }
 }
 

@@ -34,9 +34,7 @@ impl Lowering {
             }
             Rel::Distinct { input, over } => self.group_rows(over, self.rough_rows(input)?),
             Rel::Offset { input, fetch, .. } => {
-                let rows = self.rough_rows(input)?;
-                let fetched = fetch.as_ref().and_then(|fetch| self.facts.count(fetch));
-                fetched.map_or(rows, |fetched| rows.min(fetched))
+                self.facts.taken(self.rough_rows(input)?, fetch.as_ref())
             }
             Rel::SetOp { .. } => self.rough_rows_of_sets(rel, Vec::new())?,
             Rel::Apply { outer, left, right } => {
@@ -47,12 +45,8 @@ impl Lowering {
             Rel::System { .. } => SYSTEM_ROWS,
             Rel::Function { .. } => FUNCTION_ROWS,
             Rel::Serialize { .. } => 1.0,
-            Rel::Top { input, count: most, percent, .. } => {
-                let rows = self.rough_rows(input)?;
-                let most = Some(most).filter(|_| !percent);
-                let most = most.and_then(|most| self.facts.count(most));
-                most.map_or(rows, |most| rows.min(most))
-            }
+            Rel::Top { input, percent: true, .. } => self.rough_rows(input)?,
+            Rel::Top { input, count, .. } => self.facts.taken(self.rough_rows(input)?, Some(count)),
             Rel::Join { .. } => self.rough_rows_of_joins(rel)?,
         })
     }
@@ -107,11 +101,7 @@ impl Lowering {
         }
         let mut rows = self.rough_rows_where(first, preds)?;
         for (op, right, preds) in chain.into_iter().rev() {
-            rows = match op {
-                SetOp::UnionAll => rows + self.rough_rows_where(right, preds)?,
-                SetOp::Union => (rows + self.rough_rows_where(right, preds)?) / 2.0,
-                SetOp::Except | SetOp::Intersect => rows / 2.0,
-            };
+            rows = rows_of_set(op, rows, self.rough_rows_where(right, preds)?);
         }
         Some(rows)
     }

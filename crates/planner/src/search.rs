@@ -202,13 +202,13 @@ impl Lowering {
                 return joined;
             }
             // A part without a condition waits while there is one that has some.
-            let linked = |next: usize| meet(links, joined.set, next);
+            let tied = |next: usize| is_tied(links, joined.set, next);
             let mut paired =
                 |next: usize| pairs.as_mut().is_some_and(|pairs| pairs.may_meet(&joined, next));
             let free = |next: &usize| set & (1 << next) == 0;
-            let any = (0..n).filter(free).any(linked);
+            let any = (0..n).filter(free).any(tied);
             for next in (0..n).filter(free) {
-                if any && !linked(next) && !paired(next) {
+                if any && !tied(next) && !paired(next) {
                     continue;
                 }
                 let more = self.extend(&joined, next, parts, links);
@@ -273,7 +273,7 @@ impl Lowering {
 }
 
 /// Whether a condition is about what is joined and this part, and perhaps others that are still to come.
-fn meet(links: &[Link], set: u64, next: usize) -> bool {
+fn is_tied(links: &[Link], set: u64, next: usize) -> bool {
     links.iter().any(|l| l.parts & (1 << next) != 0 && l.parts & set != 0)
 }
 
