@@ -265,11 +265,7 @@ impl Vm<'_> {
         let firing = Firing { object_id, of_server, event, ..Firing::default() };
         self.state.rowcount = 0;
         let result = self.run_trigger(&code, &mut learnt, firing, guarded, |_| Ok(()));
-        if let Some(cached) = self.programs.procedures.get_mut(&self.key_of(definition))
-            && cached.version == definition.version
-        {
-            cached.state = Some(learnt);
-        }
+        self.programs.keep_learnt(self.key_of(definition), &code, learnt);
         result
     }
 

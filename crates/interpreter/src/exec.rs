@@ -334,8 +334,7 @@ impl Vm<'_> {
         }
     }
 
-    /// Gives back what was learnt while a procedure ran, unless it has been compiled anew meanwhile: what was learnt is of that
-    /// code alone.
+    /// See [`Programs::keep_learnt`](crate::programs::Programs::keep_learnt).
     pub fn keep_learnt(
         &mut self,
         definition: &ProcedureDef,
@@ -343,12 +342,7 @@ impl Vm<'_> {
         learnt: CodeState,
     ) {
         let key = procedure_key(self.state, definition.object_id);
-        if let Some(cached) = self.programs.procedures.get_mut(&key)
-            && cached.version == definition.version
-            && Arc::ptr_eq(&cached.code, code)
-        {
-            cached.state = Some(learnt);
-        }
+        self.programs.keep_learnt(key, code, learnt);
     }
 
     /// The compiled form of a procedure and what the session has learnt of it.

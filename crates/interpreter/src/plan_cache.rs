@@ -27,6 +27,8 @@ use syntax::ast::StatementKind;
 
 /// Shards, a lock each.
 const SHARDS: usize = 16;
+/// Bits of a hash that do not say which shard its plan is in.
+const SHARD_SHIFT: u32 = 64 - SHARDS.ilog2();
 /// The most that all plans may take, in bytes.
 pub const BYTES_MAX: usize = 64 << 20;
 
@@ -71,9 +73,12 @@ impl Key<'_> {
     fn hash(&self) -> u64 {
         match self.what {
             What::Text { hash, .. } => hash,
-            What::Procedure { object_id, .. } => stdx::mix64(
-                u64::from(self.setting.database) << 32 | u64::from(object_id.cast_unsigned()),
-            ),
+            What::Procedure { object_id, .. } => {
+                let database = u64::from(self.setting.database);
+                let object = stdx::mix64(database << 32 | u64::from(object_id.cast_unsigned()));
+                // Its shard is the same under all settings.
+                object ^ stdx::mix64(u64::from(self.setting.options)) >> (64 - SHARD_SHIFT)
+            }
         }
     }
 }
@@ -271,6 +276,16 @@ impl CachedPlan {
             && ((self.code.tables.is_empty() && !self.code.program.aliases)
                 || self.code.program.catalog_version == key.catalog.version())
     }
+
+    /// It is of the key's procedure as that was defined before.
+    fn is_before(&self, key: &Key<'_>) -> bool {
+        let What::Procedure { object_id, version } = key.what else { return false };
+        self.code.name.is_some()
+            && self.code.object_id == object_id
+            && self.setting.database == key.setting.database
+            && (self.version != version
+                || !std::ptr::eq(self.catalog.as_ptr(), Arc::as_ptr(key.catalog)))
+    }
 }
 
 /// Whether a statement is one of those that SQL Server keeps statistics of.
@@ -357,6 +372,23 @@ impl Shard {
         Some(plan)
     }
 
+    /// Throws out, into `gone`, the plans that `which` chooses.
+    fn throw_out(
+        &mut self,
+        which: impl Fn(u64, &CachedPlan) -> bool,
+        gone: &mut Vec<Arc<CachedPlan>>,
+    ) {
+        let all = self.plans.iter();
+        let chosen: Vec<u64> = all.filter(|(at, plan)| which(**at, plan)).map(|(at, _)| *at).collect();
+        for hash in chosen {
+            self.round.retain(|other| *other != hash);
+            if let Some(plan) = self.remove(hash) {
+                plan.gone.store(true, Relaxed);
+                gone.push(plan);
+            }
+        }
+    }
+
     /// Lets plans go, into `gone`, until `bytes` more fit.
     fn make_room(&mut self, bytes: usize, bytes_max: usize, gone: &mut Vec<Arc<CachedPlan>>) {
         // Twice round: the first time those that were met get off.
@@ -404,7 +436,7 @@ impl PlanCache {
     }
 
     fn shard(&self, hash: u64) -> &Mutex<Shard> {
-        &self.shards[(hash >> 58) as usize % SHARDS]
+        &self.shards[(hash >> SHARD_SHIFT) as usize]
     }
 
     /// A plan that some session has compiled.
@@ -418,7 +450,8 @@ impl PlanCache {
         Some(SessionPlan::of(plan))
     }
 
-    /// Keeps what was compiled, for everyone, in the place of what the key has named before.
+    /// Keeps what was compiled, for everyone, in the place of what the key has named before, and of what its procedure was
+    /// under other settings before it was altered.
     pub(crate) fn keep(&self, key: &Key<'_>, code: Code) -> Arc<SessionPlan> {
         let version = match key.what {
             What::Procedure { version, .. } => version,
@@ -438,10 +471,8 @@ impl PlanCache {
             // Another session was faster.
             return SessionPlan::of(other.clone());
         }
-        if let Some(old) = shard.remove(hash) {
-            old.gone.store(true, Relaxed);
-            shard.round.retain(|other| *other != hash);
-            gone.push(old);
+        if shard.plans.contains_key(&hash) || matches!(key.what, What::Procedure { .. }) {
+            shard.throw_out(|other, plan| other == hash || plan.is_before(key), &mut gone);
         }
         if plan.bytes <= self.shard_bytes_max {
             shard.make_room(plan.bytes, self.shard_bytes_max, &mut gone);
@@ -467,16 +498,7 @@ impl PlanCache {
         let mut gone = Vec::new();
         let _held = NoSuspend::new();
         for shard in &self.shards {
-            let shard = &mut *shard.lock();
-            let hashes: Vec<u64> =
-                shard.plans.iter().filter(|(_, plan)| which(plan)).map(|(hash, _)| *hash).collect();
-            for hash in hashes {
-                shard.round.retain(|other| *other != hash);
-                if let Some(plan) = shard.remove(hash) {
-                    plan.gone.store(true, Relaxed);
-                    gone.push(plan);
-                }
-            }
+            shard.lock().throw_out(|_, plan| which(plan), &mut gone);
         }
         gone.len()
     }

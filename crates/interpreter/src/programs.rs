@@ -142,6 +142,21 @@ impl Programs {
         (known.version == definition.version && !known.code.is_gone()).then_some(known)
     }
 
+    /// Gives back what was learnt while a module ran, unless it has been compiled anew meanwhile: what was learnt is of that
+    /// code alone.
+    pub(crate) fn keep_learnt(
+        &mut self,
+        key: ProcedureKey,
+        code: &Arc<SessionPlan>,
+        learnt: CodeState,
+    ) {
+        if let Some(cached) = self.procedures.get_mut(&key)
+            && Arc::ptr_eq(&cached.code, code)
+        {
+            cached.state = Some(learnt);
+        }
+    }
+
     /// An empty frame, perhaps with memory from an earlier one.
     pub(crate) fn take_frame(&mut self) -> Vec<Value> {
         self.frames.pop().unwrap_or_default()

@@ -175,7 +175,7 @@ impl Vm<'_> {
         let firing = Firing { object_id, updated, instead_of, ..Firing::default() };
         let result =
             self.run_trigger(&code, &mut learnt, firing, guarded, |vm| vm.fill_rows(changed));
-        self.keep_trigger(&definition, table, learnt);
+        self.keep_learnt(&definition, &code, learnt);
         result
     }
 
@@ -289,15 +289,6 @@ impl Vm<'_> {
         self.programs.procedures.insert(key, cached);
         let learnt = CodeState::new(&code);
         Ok((code, learnt))
-    }
-
-    fn keep_trigger(&mut self, definition: &ProcedureDef, table: &TableDef, learnt: CodeState) {
-        let key = procedure_key(self.state, definition.object_id);
-        if let Some(cached) = self.programs.procedures.get_mut(&key)
-            && cached.version == definition.version.max(table.version)
-        {
-            cached.state = Some(learnt);
-        }
     }
 }
 
