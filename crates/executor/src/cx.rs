@@ -239,6 +239,8 @@ pub(crate) struct Keeping {
     pub fulltext: Option<(types::Text, (i64, i64), Arc<fulltext::Search>)>,
     /// Of a branch of a parallel plan: the parts of the table that it shares with the others.
     pub parts: Option<Arc<Parts>>,
+    /// It is that of such a branch.
+    is_branch: bool,
     /// What it has written to files.
     pub spilled: SpillFigures,
     /// WITH CHANGE_TRACKING_CONTEXT.
@@ -304,6 +306,11 @@ impl<'a> Cx<'a> {
     /// The parts of the table that a branch shares with the others.
     pub(crate) fn parts(&self) -> Option<&Arc<Parts>> {
         self.kept()?.parts.as_ref()
+    }
+
+    /// It is a branch of a parallel plan.
+    pub(crate) fn is_branch(&self) -> bool {
+        self.kept().is_some_and(|kept| kept.is_branch)
     }
 
     fn grant(&self) -> Option<&Arc<Grant>> {
@@ -574,7 +581,9 @@ impl<'a> Cx<'a> {
 
     /// Makes this the context of a branch.
     pub(crate) fn begin_branch(&mut self, grant: Arc<Grant>, now_unix_ns: u64) {
-        self.keep().grant = Some(grant);
+        let keeping = self.keep();
+        keeping.grant = Some(grant);
+        keeping.is_branch = true;
         self.allowance = 0;
         self.now_unix_ns = now_unix_ns;
     }

@@ -166,16 +166,17 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
             };
             Box::new(fold::Fold::new(from, keys, width))
         }
-        Op::NestedLoops { kind, left, right, binds, predicate, spool } => {
-            Box::new(join::NestedLoops::new(
-                *kind,
-                build(left),
-                build(right),
-                (left.types.len(), right.types.len()),
-                binds,
-                predicate.as_ref(),
-                *spool,
-            ))
+        Op::NestedLoops { kind, left, right, binds, predicate, spool, spread } => {
+            let (kind, predicate) = (*kind, predicate.as_ref());
+            let widths = (left.types.len(), right.types.len());
+            let source = build(left);
+            if let Some(spread) = spread {
+                let spread = Some(spread);
+                let spec = exchange::LoopsSpec { kind, right, widths, binds, predicate, spread };
+                return Box::new(exchange::Loops::new(spec, source, left.rows));
+            }
+            let right = build(right);
+            Box::new(join::NestedLoops::new(kind, source, right, widths, binds, predicate, *spool))
         }
         Op::HashJoin { kind, left, right, left_keys, right_keys, residual, seeks } => {
             let sides = needed.map(|needed| slots::of_sides(node, needed));
@@ -194,17 +195,15 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
                 needed,
             );
             if let Some(seeks) = seeks {
-                let widths = (left.types.len(), right.types.len());
-                let (nobody, sought) = (Box::new(simple::Empty), build(&seeks.right));
-                let loops = join::NestedLoops::new(
-                    *kind,
-                    nobody,
-                    sought,
-                    widths,
-                    &seeks.binds,
-                    None,
-                    false,
-                );
+                let spec = exchange::LoopsSpec {
+                    kind: *kind,
+                    right: &seeks.right,
+                    widths: (left.types.len(), right.types.len()),
+                    binds: &seeks.binds,
+                    predicate: None,
+                    spread: seeks.spread.as_ref(),
+                };
+                let loops = exchange::Loops::new(spec, Box::new(simple::Empty), 0.0);
                 join.seek_up_to(seeks.rows_max, &seeks.binds, loops);
             }
             Box::new(join)

@@ -379,7 +379,8 @@ impl Shard {
         gone: &mut Vec<Arc<CachedPlan>>,
     ) {
         let all = self.plans.iter();
-        let chosen: Vec<u64> = all.filter(|(at, plan)| which(**at, plan)).map(|(at, _)| *at).collect();
+        let chosen: Vec<u64> =
+            all.filter(|(at, plan)| which(**at, plan)).map(|(at, _)| *at).collect();
         for hash in chosen {
             self.round.retain(|other| *other != hash);
             if let Some(plan) = self.remove(hash) {

@@ -246,6 +246,7 @@ impl Lowering {
                 binds,
                 predicate: None,
                 spool: false,
+                spread: None,
             });
         }
         let other_way = costs.filter(|_| free).map(|costs| {
@@ -302,6 +303,7 @@ impl Lowering {
                 binds: Vec::new(),
                 predicate: residual,
                 spool: true,
+                spread: None,
             });
         }
         combine(kind, left, right, rows, |left, right| Op::HashJoin {
@@ -333,7 +335,7 @@ impl Lowering {
         let boundary = self.boundaries.pop().expect("pushed above");
         let binds = binds(&boundary, &left.cols);
         let right = self.shape(right, &whole.cols).node;
-        Box::new(Seeks { right, binds, rows_max })
+        Box::new(Seeks { right, binds, rows_max, spread: None })
     }
 
     /// What it costs to seek the right side for each left row, and to read it once; None where there is no telling.
@@ -478,6 +480,7 @@ impl Lowering {
             binds,
             predicate: None,
             spool,
+            spread: None,
         });
         self.filter(joined, above)
     }

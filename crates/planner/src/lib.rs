@@ -46,7 +46,7 @@ mod wishes;
 pub use estimate::Known;
 pub use forced::cannot_seek;
 pub use plan::*;
-pub use spread::{probes_left, rolls_up};
+pub use spread::{joins_anywhere, probes_left, rolls_up};
 pub use statement::{
     plan_delete, plan_expr, plan_insert, plan_merge, plan_query, plan_select, plan_update,
 };

@@ -90,6 +90,8 @@ pub enum Op {
         /// Over left row ++ right row.
         predicate: Option<Expr>,
         spool: bool,
+        /// Its rows may come in any order, from several branches.
+        spread: Option<Spread>,
     },
     /// Builds a table of the right side, probes with the left. NULL keys never match.
     HashJoin {
@@ -234,6 +236,19 @@ pub struct Seeks {
     pub binds: Vec<(ParamId, Expr)>,
     /// Left rows up to which this costs less.
     pub rows_max: f64,
+    /// They may be sought by several branches.
+    pub spread: Option<Spread>,
+}
+
+/// Nested loops that several branches may run, each for some of the left rows, where that pays.
+#[derive(Debug, Clone)]
+pub struct Spread {
+    /// OPTION (MAXDOP n); 0: as the server is set.
+    pub maxdop: u32,
+    /// The plan is to be parallel whatever it costs.
+    pub forced: bool,
+    /// What a left row costs, in SQL Server's unit.
+    pub row_cost: f64,
 }
 
 /// What an operator did, counted while it runs. One writer.
@@ -434,6 +449,12 @@ impl KeyRange {
     /// At most one row: every column of a unique key is given.
     pub fn is_point(&self, key_columns: usize) -> bool {
         self.prefix.len() == key_columns
+    }
+
+    /// All that it is bounded by.
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let bounds = [&self.lower, &self.upper].into_iter().flatten().map(|(bound, _)| bound);
+        self.prefix.iter().chain(bounds).chain(&self.row)
     }
 }
 

@@ -78,7 +78,7 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             write!(f, "Project {}", List(exprs))?;
             inputs.push(input);
         }
-        Op::NestedLoops { kind, left, right, binds, predicate, spool } => {
+        Op::NestedLoops { kind, left, right, binds, predicate, spool, spread } => {
             write!(f, "NestedLoops {kind:?}")?;
             bindings(f, binds)?;
             if let Some(p) = predicate {
@@ -86,6 +86,9 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             }
             if *spool {
                 f.write_str(" spool")?;
+            }
+            if spread.is_some() {
+                f.write_str(" by branches")?;
             }
             inputs.extend([&**left, &**right]);
         }

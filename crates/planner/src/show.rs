@@ -314,10 +314,7 @@ impl<'a> Show<'a> {
             Op::Gather { input, .. } => {
                 let (mut input, slots) = self.node(input, executions);
                 input.spread();
-                let cost = Cost::cpu(0.028_5 + 5.0 * cost::pass(rows));
-                let mut step = step("Parallelism", "Gather Streams", Vec::new(), cost, vec![input]);
-                step.parallel = true;
-                (step, slots)
+                (streams("Gather Streams", input), slots)
             }
             Op::Fold { input, keys } => {
                 let (input, mut slots) = self.node(input, executions);
@@ -584,6 +581,14 @@ fn step(
     inputs: Vec<Step>,
 ) -> Step {
     Step { physical, logical, arguments, cost, inputs, ..Step::default() }
+}
+
+/// Rows of the input on their way to branches, or from them.
+fn streams(logical: &'static str, input: Step) -> Step {
+    let cost = Cost::cpu(0.028_5 + 5.0 * cost::pass(input.rows));
+    let (rows, row_bytes, output) = (input.rows, input.row_bytes, input.output.clone());
+    let step = step("Parallelism", logical, Vec::new(), cost, vec![input]);
+    Step { parallel: true, rows, row_bytes, output, ..step }
 }
 
 impl Step {

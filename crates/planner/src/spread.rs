@@ -16,8 +16,8 @@
 //! Invariant: the plan's meaning is the same with and without. The weight is one more slot in the middle of joined
 //! rows; every slot behind it moves up by one, in all expressions between the fold and the grouping.
 
-use ir::{Expr, ExprKind, PREFER_PARALLEL};
-use types::{SqlType, Value};
+use ir::{Expr, ExprKind, PREFER_PARALLEL, ParamId};
+use types::{KeyPart, SqlType, Value};
 
 use crate::plan::*;
 
@@ -220,6 +220,27 @@ struct Branches {
     forced: bool,
 }
 
+impl Branches {
+    /// What nested loops with so many left rows may have, if that may pay.
+    fn of_loops(
+        self,
+        kind: PhysicalJoin,
+        right: &Node,
+        binds: &[(ParamId, Expr)],
+        predicate: Option<&Expr>,
+        left_rows: f64,
+    ) -> Option<Spread> {
+        let row_cost = seek_cost(right);
+        let pays = self.forced || left_rows * row_cost >= COST_THRESHOLD;
+        let may = pays
+            && kind != PhysicalJoin::Full
+            && !binds.is_empty()
+            && binds.iter().map(|(_, bound)| bound).chain(predicate).all(runs_anywhere)
+            && joins_anywhere(right);
+        may.then_some(Spread { maxdop: self.maxdop, forced: self.forced, row_cost })
+    }
+}
+
 /// SQL Server's default of 'cost threshold for parallelism'.
 const COST_THRESHOLD: f64 = 5.0;
 
@@ -233,6 +254,10 @@ fn gather_below(node: &mut Node, branches: Branches) {
     };
     let groups = groups_anywhere(&node.op);
     let adaptive = matches!(node.op, Op::HashJoin { seeks: Some(_), .. });
+    if let Op::HashJoin { kind, seeks: Some(seeks), .. } = &mut node.op {
+        let Seeks { right, binds, rows_max, spread } = &mut **seeks;
+        *spread = branches.of_loops(*kind, right, binds, None, *rows_max);
+    }
     for (i, input) in node.inputs_mut().into_iter().enumerate() {
         // So does what an adaptive join seeks for each row.
         if adaptive && i == 2 {
@@ -249,6 +274,12 @@ fn gather_below(node: &mut Node, branches: Branches) {
 /// The same for an input whose order does not matter; `groups`: the grouping above may be done by branches.
 fn gather_input(input: &mut Node, groups: bool, branches: Branches) {
     let Branches { maxdop, eager, forced } = branches;
+    if let Op::NestedLoops { kind, left, right, binds, predicate, spool: false, spread } =
+        &mut input.op
+    {
+        *spread = branches.of_loops(*kind, right, binds, predicate.as_ref(), left.rows);
+        return gather_input(left, false, branches);
+    }
     if !is_pipeline(input) {
         return gather_below(input, branches);
     }
@@ -302,17 +333,10 @@ pub fn probes_left(kind: PhysicalJoin, left_rows: f64, right_rows: f64) -> bool 
 fn is_pipeline(node: &Node) -> bool {
     match &node.op {
         Op::Scan(scan) => {
-            !scan.hints.asks_for_locks()
-                && !scan.for_update
-                && !scan.locator
+            reads_anywhere(scan)
                 && !scan.reverse
-                && scan.database.is_none()
-                && scan.sample.is_none()
-                && !scan.table.is_private()
-                && !scan.table.is_memory()
                 && (scan.index.is_none() || scan.covering)
                 && scan.range.as_ref().is_none_or(|r| r.prefix.is_empty())
-                && scan.predicate.as_ref().is_none_or(runs_anywhere)
         }
         Op::HashJoin { kind, left, right, left_keys, right_keys, residual, seeks } => {
             let (small, large) = match probes_left(*kind, left.rows, right.rows) {
@@ -328,9 +352,90 @@ fn is_pipeline(node: &Node) -> bool {
                 && is_pipeline(large)
         }
         Op::Fold { input, .. } => is_pipeline(input),
+        // Groups that lie together: branches get whole ones.
+        Op::Aggregate { input, group, aggs, scalar: false, sets: None, strategy, weight: None } => {
+            let args = aggs.iter().filter_map(|agg| agg.arg.as_ref());
+            *strategy == AggStrategy::Stream
+                && aggs.iter().all(|agg| agg.joining.is_none())
+                && group.iter().chain(args).all(runs_anywhere)
+                && is_grouped_by_first(input, group.iter().filter_map(Expr::as_slot).collect())
+                && is_pipeline(input)
+        }
         Op::Filter { input, predicate } => runs_anywhere(predicate) && is_pipeline(input),
         Op::Project { input, exprs } => exprs.iter().all(runs_anywhere) && is_pipeline(input),
         _ => false,
+    }
+}
+
+/// Whether one of these slots is the first column of the key by which the rows come, so that a table that is cut between two
+/// of its values is cut between groups.
+fn is_grouped_by_first(node: &Node, slots: Vec<u32>) -> bool {
+    match &node.op {
+        Op::Scan(scan) => {
+            let (columns, layout) = match scan.index {
+                None => (scan.table.clustered_key(), &scan.table.key_layout),
+                Some(at) => {
+                    let index = &scan.table.indexes[at];
+                    (&index.columns[..], &index.key_layout)
+                }
+            };
+            let is_column = |column| slots.iter().any(|s| scan.columns.get(*s as usize) == column);
+            layout.parts().first().is_some_and(KeyPart::has_fixed_bytes)
+                && is_column(columns.first().map(|(column, _)| column))
+        }
+        Op::Filter { input, .. } => is_grouped_by_first(input, slots),
+        Op::Project { input, exprs } => {
+            let below = slots.iter().filter_map(|slot| exprs.get(*slot as usize)?.as_slot());
+            is_grouped_by_first(input, below.collect())
+        }
+        _ => false,
+    }
+}
+
+/// A table that any branch may read, by the statement's snapshot.
+fn reads_anywhere(scan: &Scan) -> bool {
+    !scan.hints.asks_for_locks()
+        && !scan.for_update
+        && !scan.locator
+        && scan.database.is_none()
+        && scan.sample.is_none()
+        && !scan.table.is_private()
+        && !scan.table.is_memory()
+        && scan.predicate.as_ref().is_none_or(runs_anywhere)
+}
+
+/// The right side of nested loops that any branch may run for its left rows: seeks, and what is done to their rows one by one.
+pub fn joins_anywhere(right: &Node) -> bool {
+    match &right.op {
+        Op::Scan(scan) => {
+            reads_anywhere(scan) && scan.range.iter().flat_map(KeyRange::exprs).all(runs_anywhere)
+        }
+        Op::Filter { input, predicate } => runs_anywhere(predicate) && joins_anywhere(input),
+        Op::Project { input, exprs } => exprs.iter().all(runs_anywhere) && joins_anywhere(input),
+        Op::NestedLoops { left, right, binds, predicate, spool: false, spread: None, .. } => {
+            binds.iter().map(|(_, bound)| bound).chain(predicate).all(runs_anywhere)
+                && joins_anywhere(left)
+                && joins_anywhere(right)
+        }
+        Op::Metered { input, .. } => joins_anywhere(input),
+        _ => false,
+    }
+}
+
+/// What one more run of such a side costs.
+fn seek_cost(right: &Node) -> f64 {
+    match &right.op {
+        Op::Scan(scan) => {
+            let looked_up = match scan.index.is_some() && !scan.covering {
+                true => scan.rows_read * crate::cost::LOOKUP_PAGE,
+                false => crate::cost::pages(scan.rows_read * scan.stored_bytes()),
+            };
+            crate::cost::seek_again() + looked_up
+        }
+        Op::NestedLoops { left, right, .. } => {
+            seek_cost(left) + left.rows.max(1.0) * seek_cost(right)
+        }
+        _ => right.inputs().into_iter().map(seek_cost).sum::<f64>() + crate::cost::pass(right.rows),
     }
 }
 

@@ -71,6 +71,35 @@ pub struct KeyPart {
     pub rule: Rule,
 }
 
+impl KeyPart {
+    /// The bytes of a value that is not NULL, where all values have as many; None where they may differ, or are not told.
+    fn fixed_bytes(&self) -> Option<usize> {
+        match self.ty {
+            SqlType::Bit | SqlType::TinyInt => Some(1),
+            SqlType::SmallInt => Some(2),
+            SqlType::Int | SqlType::Date => Some(4),
+            SqlType::BigInt | SqlType::Money | SqlType::SmallMoney => Some(8),
+            SqlType::UniqueIdentifier => Some(16),
+            _ => None,
+        }
+    }
+
+    /// Whether [`KeyPart::bytes_of_first`] can tell.
+    pub fn has_fixed_bytes(&self) -> bool {
+        self.fixed_bytes().is_some()
+    }
+
+    /// How many bytes of a stored key are this part's, which is its first.
+    pub fn bytes_of_first(&self, key: &[u8]) -> Option<usize> {
+        let value = self.fixed_bytes()?;
+        let null = if self.desc { !0 } else { 0 };
+        Some(match (self.nullable, key.first()) {
+            (true, Some(first)) if *first == null => 1,
+            (nullable, _) => nullable as usize + value,
+        })
+    }
+}
+
 /// The columns of a key, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct KeyLayout {

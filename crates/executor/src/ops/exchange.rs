@@ -18,6 +18,7 @@
 
 mod environment;
 mod groups;
+mod loops;
 mod queue;
 
 use super::Operator;
@@ -31,6 +32,7 @@ use crate::error::engine_error;
 use crate::message::SqlError;
 use crate::warnings::Warnings;
 use environment::BranchEnvironment;
+pub(super) use loops::{Loops, LoopsSpec};
 use parking_lot::Mutex;
 use planner::{Node, Op, Scan};
 use queue::{Exchange, Piece, Queue};
@@ -125,6 +127,67 @@ impl Parts {
     }
 }
 
+/// Whether branches may be begun here at all: a branch of a branch would wait for what waits for it.
+fn may_branch(cx: &Cx<'_>) -> bool {
+    !cx.is_branch() && scheduler::current().is_some()
+}
+
+impl<'p> Branches<'p> {
+    /// Starts so many branches, each with its job. The statement's transaction can have readers.
+    fn begin(
+        degree: usize,
+        exchange: &Arc<Exchange>,
+        built: Option<Source<'p>>,
+        job: &dyn Fn() -> Job,
+        cx: &mut Cx<'_>,
+    ) -> Result<Branches<'p>, SqlError> {
+        let mut branches = Branches { exchange: exchange.clone(), handles: Vec::new(), built };
+        let workspace = cx.env.workspace();
+        let Some((workspace, schedulers)) =
+            workspace.as_ref().and_then(|w| Some((w, w.schedulers.as_ref()?)))
+        else {
+            stdx::fatal!("branches of a plan without schedulers");
+        };
+        let home = scheduler::current().unwrap_or(0);
+        let online: Vec<usize> = (1..=schedulers.count())
+            .map(|i| (home + i) % schedulers.count())
+            .filter(|i| schedulers.is_online(*i))
+            .collect();
+        for i in 0..degree {
+            let Some(reader) = cx.txn.as_deref_mut().and_then(engine::Txn::reader) else {
+                // It had one a moment ago, and nothing was changed since.
+                stdx::fatal!("a statement that only reads has no reader");
+            };
+            let branch = Branch {
+                job: job(),
+                exchange: exchange.clone(),
+                reader,
+                vars: cx.vars.to_vec(),
+                params: cx.params.clone(),
+                now_unix_ns: cx.now_unix_ns(),
+                grant: cx.share_grant()?,
+                env: BranchEnvironment {
+                    workspace: workspace.clone(),
+                    session: cx.env.session(),
+                    group: scheduler::group(),
+                    database: cx.env.database_name(),
+                    date_style: cx.env.date_style(),
+                    language: cx.env.language(),
+                    date_first: cx.env.date_first(),
+                    arithmetic_yields_null: cx.env.arithmetic_yields_null(),
+                    cuts_text: cx.env.cuts_text(),
+                    private: PrivateTables::default(),
+                    warnings: Warnings::default(),
+                },
+            };
+            let on = online[i % online.len()];
+            let handle = schedulers.spawn("parallel branch", Some(on), move || branch.run());
+            branches.handles.push(handle);
+        }
+        Ok(branches)
+    }
+}
+
 impl Branches<'_> {
     /// Stops what still runs, waits for it, and takes back what it was lent.
     fn end(&mut self, cx: Option<&mut Cx<'_>>) -> Result<(), SqlError> {
@@ -180,10 +243,8 @@ impl<'p> Gather<'p> {
     fn start(&self, by_column: bool, cx: &mut Cx<'_>) -> Result<Started<'p>, SqlError> {
         let spec = &self.spec;
         let Some(workspace) = cx.env.workspace() else { return Ok(Started::Here(None)) };
-        let Some(schedulers) = &workspace.schedulers else { return Ok(Started::Here(None)) };
         let Some(scan) = leaf(spec.input) else { return Ok(Started::Here(None)) };
-        // A branch of a branch would wait for what waits for it.
-        if cx.parts().is_some() || scheduler::current().is_none() {
+        if !may_branch(cx) {
             return Ok(Started::Here(None));
         }
         let options = super::scan::read_options(scan);
@@ -213,7 +274,10 @@ impl<'p> Gather<'p> {
             Some(at) => txn.database().tree(scan.table.indexes[at].tree),
         };
         let cuts = read.boundaries(super::scan::as_slice(&lower), super::scan::as_slice(&upper));
-        let cuts = cuts.map_err(|e| failed(e, cx))?;
+        let mut cuts = cuts.map_err(|e| failed(e, cx))?;
+        if has_groups(spec.input) && !cut_between_groups(&mut cuts, scan, &lower) {
+            return Ok(Started::Here(None));
+        }
         let degree = degree.min(cuts.len() + 1);
         if degree < 2 {
             return Ok(Started::Here(None));
@@ -243,45 +307,22 @@ impl<'p> Gather<'p> {
             let _ = exchange.filters.set(self.filters.clone());
         }
         let node = Arc::new(spec.input.clone());
-        let home = scheduler::current().unwrap_or(0);
-        let online: Vec<usize> = (1..=schedulers.count())
-            .map(|i| (home + i) % schedulers.count())
-            .filter(|i| schedulers.is_online(*i))
-            .collect();
-        let mut branches = Branches { exchange: exchange.clone(), handles: Vec::new(), built };
-        for i in 0..degree {
-            let Some(reader) = cx.txn.as_deref_mut().and_then(engine::Txn::reader) else {
-                // It had one a moment ago, and nothing was changed since.
-                stdx::fatal!("a statement that only reads has no reader");
-            };
-            let branch = Branch {
-                node: node.clone(),
-                exchange: exchange.clone(),
-                parts: parts.clone(),
-                reader,
-                vars: cx.vars.to_vec(),
-                params: cx.params.clone(),
-                now_unix_ns: cx.now_unix_ns(),
-                grant: cx.share_grant()?,
-                env: BranchEnvironment {
-                    workspace: workspace.clone(),
-                    session: cx.env.session(),
-                    group: scheduler::group(),
-                    database: cx.env.database_name(),
-                    date_style: cx.env.date_style(),
-                    language: cx.env.language(),
-                    date_first: cx.env.date_first(),
-                    arithmetic_yields_null: cx.env.arithmetic_yields_null(),
-                    cuts_text: cx.env.cuts_text(),
-                    private: PrivateTables::default(),
-                    warnings: Warnings::default(),
-                },
-            };
-            let on = online[i % online.len()];
-            let handle = schedulers.spawn("parallel branch", Some(on), move || branch.run());
-            branches.handles.push(handle);
-        }
+        let job = || Job::Pipeline { node: node.clone(), parts: parts.clone() };
+        let branches = Branches::begin(degree, &exchange, built, &job, cx)?;
         Ok(Started::Branches(branches))
+    }
+}
+
+/// Whose rows an operator of a pipeline passes on.
+fn source_of(node: &Node) -> Option<&Node> {
+    match &node.op {
+        Op::HashJoin { kind, left, right, .. } => {
+            Some(if planner::probes_left(*kind, left.rows, right.rows) { left } else { right })
+        }
+        _ => match node.inputs()[..] {
+            [input] => Some(input),
+            _ => None,
+        },
     }
 }
 
@@ -289,14 +330,33 @@ impl<'p> Gather<'p> {
 fn leaf(node: &Node) -> Option<&Scan> {
     match &node.op {
         Op::Scan(scan) => Some(scan),
-        Op::HashJoin { kind, left, right, .. } => {
-            leaf(if planner::probes_left(*kind, left.rows, right.rows) { left } else { right })
-        }
-        _ => match node.inputs()[..] {
-            [input] => leaf(input),
-            _ => None,
-        },
+        _ => leaf(source_of(node)?),
     }
+}
+
+/// Moves cuts down to where the first column of the key changes, and joins those that are one then. False where that is not
+/// known of its type.
+fn cut_between_groups(cuts: &mut Vec<Vec<u8>>, scan: &Scan, lower: &Bound<Vec<u8>>) -> bool {
+    let layout = match scan.index {
+        None => &scan.table.key_layout,
+        Some(at) => &scan.table.indexes[at].key_layout,
+    };
+    let Some(first) = layout.parts().first() else { return false };
+    for cut in &mut *cuts {
+        let Some(bytes) = first.bytes_of_first(cut) else { return false };
+        cut.truncate(bytes);
+    }
+    cuts.dedup();
+    if let Bound::Included(lower) | Bound::Excluded(lower) = lower {
+        // What is below the range stays outside.
+        cuts.retain(|cut| cut > lower);
+    }
+    true
+}
+
+/// Rows are grouped as they come: each group is to be one branch's.
+fn has_groups(node: &Node) -> bool {
+    matches!(node.op, Op::Aggregate { .. }) || source_of(node).is_some_and(has_groups)
 }
 
 fn has_join(node: &Node) -> bool {
@@ -306,11 +366,18 @@ fn has_join(node: &Node) -> bool {
     }
 }
 
+/// What a branch does.
+enum Job {
+    /// Runs the operators over those parts of their table that nobody else has.
+    Pipeline { node: Arc<Node>, parts: Arc<Parts> },
+    /// Joins the left rows that it is handed.
+    Loops(Arc<loops::Plan>),
+}
+
 /// All that a branch takes along.
 struct Branch {
-    node: Arc<Node>,
+    job: Job,
     exchange: Arc<Exchange>,
-    parts: Arc<Parts>,
     reader: engine::Txn,
     vars: Vec<Value>,
     params: Vec<Value>,
@@ -331,7 +398,7 @@ impl Drop for Ending {
 
 impl Branch {
     fn run(self) -> Finished {
-        let Branch { node, exchange, parts, mut reader, mut vars, params, env, .. } = self;
+        let Branch { job, exchange, mut reader, mut vars, params, env, .. } = self;
         let mut env = env;
         scheduler::set_session(env.session);
         scheduler::set_group(env.group);
@@ -340,11 +407,16 @@ impl Branch {
         let lent = {
             let mut cx = Cx::new(&mut vars, &mut env, Some(&mut reader), &exchange.stop);
             cx.params = params;
-            cx.keep().parts = Some(parts);
             cx.begin_branch(self.grant, self.now_unix_ns);
-            let result = match &exchange.grouped {
-                Some(grouped) => groups::run(&node, &exchange, grouped, &mut cx),
-                None => run_branch(&node, &exchange, &mut cx),
+            let result = match (job, &exchange.grouped) {
+                (Job::Pipeline { node, parts }, grouped) => {
+                    cx.keep().parts = Some(parts);
+                    match grouped {
+                        Some(grouped) => groups::run(&node, &exchange, grouped, &mut cx),
+                        None => run_branch(&node, &exchange, &mut cx),
+                    }
+                }
+                (Job::Loops(plan), _) => loops::run(&plan, &exchange, &mut cx),
             };
             ending.1 = Some(result);
             cx.lent()

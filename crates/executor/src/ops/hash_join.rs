@@ -37,11 +37,11 @@ mod table;
 mod tests;
 
 use super::Operator;
+use super::exchange::Loops;
 use super::hash::KeyEncoder;
-use super::join::NestedLoops;
 use super::join_filter::JoinFilter;
 use super::shared::SharedJoin;
-use super::simple::{Empty, Source};
+use super::simple::Source;
 use crate::batch::Batch;
 use crate::columns::Columns;
 use crate::cx::Cx;
@@ -94,14 +94,7 @@ struct Taken {
 /// What is done where the left side has few rows.
 struct Seeks<'p> {
     rows_max: f64,
-    loops: NestedLoops<'p>,
-}
-
-impl Seeks<'_> {
-    /// The left rows are let go of.
-    fn forget(&mut self) {
-        self.loops.begin(Box::new(Empty));
-    }
+    loops: Loops<'p>,
 }
 
 enum State {
@@ -176,7 +169,7 @@ impl<'p> HashJoin<'p> {
     }
 
     /// Makes it adaptive: a left side of no more than so many rows is joined by `loops`, whose seeks read `binds` of each.
-    pub fn seek_up_to(&mut self, rows_max: f64, binds: &[(ParamId, Expr)], loops: NestedLoops<'p>) {
+    pub fn seek_up_to(&mut self, rows_max: f64, binds: &[(ParamId, Expr)], loops: Loops<'p>) {
         // Rows that have been built are read with the columns that were kept of them.
         binds.iter().for_each(|(_, bound)| super::slots::mark(bound, &mut self.shape.needed));
         self.seeks = Some(Seeks { rows_max, loops });
@@ -210,7 +203,9 @@ impl<'p> HashJoin<'p> {
             && ended
             && self.left_ahead.len() as f64 <= seeks.rows_max
         {
-            seeks.loops.begin(Box::new(Whole(std::mem::take(&mut self.left_ahead))));
+            let left = std::mem::take(&mut self.left_ahead);
+            let rows = left.len();
+            seeks.loops.begin(Box::new(Whole(left)), rows);
             return Ok(State::Seeking);
         }
         // An estimate that is far off costs a table of the left side; no more than what the right one's might.
@@ -218,17 +213,24 @@ impl<'p> HashJoin<'p> {
         if !ended && !far {
             return self.build_right(cx);
         }
-        let state = self.build_left(cx)?;
-        if let (Some(seeks), State::Probing { by_left: false }) = (&mut self.seeks, &state)
-            && self.table.rows.len() as f64 <= seeks.rows_max
-        {
-            seeks.loops.begin(Box::new(self.table.take_rows(self.shape.left_width)));
-            return Ok(State::Seeking);
-        }
+        let state = match self.build_left(cx)? {
+            State::Probing { by_left: false } if self.seeks_built() => State::Seeking,
+            state => state,
+        };
         match only_matches && self.table.rows.is_empty() && matches!(state, State::Probing { .. }) {
             true => Ok(State::End),
             false => Ok(state),
         }
+    }
+
+    /// Has the rows of a left side that is built sought on the right, if this is adaptive and they are few.
+    fn seeks_built(&mut self) -> bool {
+        let rows = self.table.rows.len();
+        let Some(seeks) = self.seeks.as_mut().filter(|seeks| rows as f64 <= seeks.rows_max) else {
+            return false;
+        };
+        seeks.loops.begin(Box::new(self.table.take_rows(self.shape.left_width)), rows);
+        true
     }
 
     /// Builds the left side, to be probed by the right one.
@@ -516,7 +518,7 @@ impl Operator for HashJoin<'_> {
                 State::Seeking => {
                     let Some(seeks) = &mut self.seeks else { break };
                     if !seeks.loops.next(cx, out)? {
-                        seeks.forget();
+                        seeks.loops.forget(cx)?;
                         self.state = State::End;
                         break;
                     }
@@ -565,7 +567,7 @@ impl Operator for HashJoin<'_> {
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         if let (State::Seeking, Some(seeks)) = (&self.state, &mut self.seeks) {
-            seeks.forget();
+            seeks.loops.forget(cx)?;
         }
         self.table.clear(cx);
         if let State::Spilled(spilled) = &mut self.state {
@@ -588,7 +590,10 @@ impl Operator for HashJoin<'_> {
         let by_left = planner::probes_left(self.shape.kind, self.estimates.0, self.estimates.1);
         let state = match by_left {
             true => self.build_right(cx)?,
-            false => self.build_left(cx)?,
+            false => match self.build_left(cx)? {
+                State::Probing { by_left: false } if self.seeks_built() => State::Seeking,
+                state => state,
+            },
         };
         let State::Probing { by_left } = state else {
             self.state = state;

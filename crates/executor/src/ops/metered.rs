@@ -2,6 +2,7 @@
 
 use super::Operator;
 use super::join_filter::JoinFilter;
+use super::shared::SharedJoin;
 use crate::batch::Batch;
 use crate::columns::Columns;
 use crate::cx::Cx;
@@ -67,6 +68,14 @@ impl Operator for Metered<'_> {
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {
         self.input.narrow(filter);
+    }
+
+    fn share(&mut self, cx: &mut Cx<'_>, shared: &mut Vec<SharedJoin>) -> Result<bool, SqlError> {
+        self.timed(|input| input.share(cx, shared))
+    }
+
+    fn take_over(&mut self, shared: &mut dyn Iterator<Item = &SharedJoin>) {
+        self.input.take_over(shared);
     }
 
     fn foresee(&mut self, times: usize, set: &dyn Fn(usize, &mut Cx<'_>), cx: &mut Cx<'_>) -> bool {

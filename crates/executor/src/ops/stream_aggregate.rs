@@ -6,6 +6,7 @@ use super::accumulate::Accumulator;
 use super::by_column::ByColumn;
 use super::grouping::{Arguments, Grouping};
 use super::join_filter::JoinFilter;
+use super::shared::SharedJoin;
 use super::simple::Source;
 use crate::batch::Batch;
 use crate::columns::Columns;
@@ -214,6 +215,14 @@ impl Operator for StreamAggregate<'_> {
         self.states.clear();
         cx.release(std::mem::take(&mut self.held));
         self.input.rewind(cx)
+    }
+
+    fn share(&mut self, cx: &mut Cx<'_>, shared: &mut Vec<SharedJoin>) -> Result<bool, SqlError> {
+        self.input.share(cx, shared)
+    }
+
+    fn take_over(&mut self, shared: &mut dyn Iterator<Item = &SharedJoin>) {
+        self.input.take_over(shared);
     }
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {

@@ -1,6 +1,6 @@
 //! Joins, shown.
 
-use super::{Show, Step, step};
+use super::{Show, Step, row_bytes, step, streams};
 use crate::cost::{self, Cost};
 use crate::plan::*;
 
@@ -15,10 +15,14 @@ impl<'a> Show<'a> {
     }
 
     fn loops(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
-        let Op::NestedLoops { kind, left, right, binds, predicate, spool } = &node.op else {
+        let Op::NestedLoops { kind, left, right, binds, predicate, spool, spread } = &node.op
+        else {
             stdx::fatal!("no nested loops");
         };
-        let (left, mut slots) = self.node(left, executions);
+        let (mut left, mut slots) = self.node(left, executions);
+        if spread.is_some() {
+            left = streams("Distribute Streams", left);
+        }
         let outer = self.bound(binds, &slots);
         let again = executions * left.rows.max(1.0);
         let (mut right, inner) = self.node(right, if *spool { executions } else { again });
@@ -51,7 +55,19 @@ impl<'a> Show<'a> {
             arguments.push(format!("WHERE:({})", self.scalar(predicate, &both)));
         }
         let cost = Cost::cpu(cost::pairs(left.rows, right.rows));
-        (step("Nested Loops", logical(*kind), arguments, cost, vec![left, right]), slots)
+        if spread.is_some() {
+            right.spread();
+        }
+        let mut loops = step("Nested Loops", logical(*kind), arguments, cost, vec![left, right]);
+        if spread.is_some() {
+            loops.parallel = true;
+            loops.rows = node.rows;
+            loops.row_bytes = row_bytes(&node.types);
+            loops.output.clone_from(&slots);
+            loops.executions = executions;
+            loops = streams("Gather Streams", loops);
+        }
+        (loops, slots)
     }
 
     fn hash_match(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {

@@ -61,6 +61,10 @@ const TABLES: &[&str] = &[
     // One key has most rows.
     "CREATE TABLE s (k int NOT NULL, v int NOT NULL, pad char(60))",
     "INSERT s SELECT CASE WHEN n % 4 = 0 THEN n ELSE 5 END, n, 'z' FROM n WHERE n < 4000",
+    // Several rows of a key side by side, more pages than one branch takes at a time, an index that has not all columns.
+    "CREATE TABLE c (id int NOT NULL, line int NOT NULL, k int NULL, v int NULL, pad char(400), PRIMARY KEY (id, line))",
+    "INSERT c SELECT n / 3, n % 3, CASE WHEN n % 11 = 0 THEN NULL ELSE (n * 7919) % 3001 END, n % 89, 'c' FROM n",
+    "CREATE INDEX c_k ON c (k)",
 ];
 
 /// Each ends where OPTION may stand. Those marked `=` give rows in an order that is theirs alone.
@@ -125,6 +129,19 @@ const QUERIES: &[&str] = &[
     "SELECT a.id, b.id FROM a FULL MERGE JOIN b ON a.k = b.k AND a.v < 9",
     "SELECT x.v, y.v, y.pad FROM s x INNER MERGE JOIN s y ON x.k = y.k WHERE x.v < 40",
     "SELECT x.v, y.v, y.pad FROM (SELECT k, MIN(v) AS v FROM s GROUP BY k) x FULL MERGE JOIN s y ON x.k = y.k AND y.v > 9",
+    // Nested loops in branches, groups that lie together in branches.
+    "SELECT a.v, COUNT(*), SUM(c.v), MIN(c.pad) FROM a INNER LOOP JOIN c ON c.id = a.k GROUP BY a.v",
+    "SELECT a.v, COUNT(c.line), SUM(c.v) FROM a LEFT LOOP JOIN c ON c.id = a.k AND c.v > a.v GROUP BY a.v",
+    "SELECT a.v, COUNT(*), MIN(c.pad) FROM a INNER LOOP JOIN c ON c.k = a.k WHERE c.v < a.id GROUP BY a.v",
+    "SELECT COUNT(*), SUM(y.v) FROM a INNER LOOP JOIN c x ON x.id = a.k LEFT LOOP JOIN c y ON y.k = x.k",
+    "SELECT a.v, COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM c WHERE c.k = a.k AND c.v <> a.v) GROUP BY a.v",
+    "SELECT a.v, COUNT(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.k = a.k AND c.v <> a.v) GROUP BY a.v",
+    "SELECT b.g, (SELECT COUNT(*) FROM a INNER LOOP JOIN c ON c.id = a.k WHERE a.v = b.g) FROM b WHERE b.id < 40",
+    "= SELECT a.id, c.line, c.pad FROM a INNER LOOP JOIN c ON c.id = a.k ORDER BY a.id, c.line",
+    "SELECT n, s, COUNT(*) FROM (SELECT id, COUNT(*) AS n, SUM(v) AS s FROM c GROUP BY id) x GROUP BY n, s",
+    "SELECT a.id, x.s, x.p FROM a JOIN (SELECT id, SUM(v) AS s, MIN(pad) AS p FROM c WHERE id > 500 AND line < 2 GROUP BY id
+     HAVING COUNT(*) > 1) x ON x.id = a.k",
+    "SELECT s, COUNT(*) FROM (SELECT k, COUNT(*) AS s FROM c GROUP BY k) x GROUP BY s",
     "= SELECT id, t, pad FROM a ORDER BY t, id DESC",
     "= SELECT id, k, d FROM a ORDER BY k DESC, d, id",
     "= SELECT TOP 3000 id, pad FROM a ORDER BY v, id",
@@ -225,6 +242,10 @@ const SPILLING: &[&str] = &[
 
 /// Rows whose branches have more to give than the exchange has room for, joined with many each.
 const BRANCHING: &str = "SELECT a.id, x.v FROM a JOIN s x ON x.k = a.v % 1 + 5
+    OPTION (MAXDOP 2, USE HINT('ENABLE_PARALLEL_PLAN_PREFERENCE'))";
+
+/// The same of nested loops: left rows are handed to branches.
+const LOOPING: &str = "SELECT a.id, c.v, x.v FROM a INNER LOOP JOIN c ON c.id = a.v INNER HASH JOIN s x ON x.k = a.v % 1 + 5
     OPTION (MAXDOP 2, USE HINT('ENABLE_PARALLEL_PLAN_PREFERENCE'))";
 
 /// An instance whose queries have 256 KiB each, with [`TABLES`].
@@ -352,13 +373,13 @@ fn a_file_that_cannot_be_read_is_823() {
 #[test]
 fn cancel_and_kill_end_branches_and_spills() {
     let (instance, fs) = crowded();
-    for &sql in SPILLING.iter().chain([&BRANCHING]) {
+    for &sql in SPILLING.iter().chain([&BRANCHING, &LOOPING]) {
         for kill in [false, true] {
             let other = instance.clone();
             let (fine, rows, errors, whole) = within(&instance, move |session| {
                 run(session, "USE t");
                 let whole = match sql {
-                    BRANCHING => u64::MAX,
+                    BRANCHING | LOOPING => u64::MAX,
                     _ => run(session, sql).rows.len() as u64,
                 };
                 let (cancel, spid) = (session.cancel_flag(), session.spid());
@@ -426,6 +447,43 @@ fn an_error_in_one_branch_ends_all_with_its_number() {
             assert_eq!(run(session, "SELECT COUNT(*) FROM a").rows, ["10000"]);
         }
     });
+    within(&instance, |session| {
+        run(session, "USE t");
+        for (condition, number) in [
+            // On the right side, which branches read, and on the left one, which this task reads.
+            ("1 / (c.id - 96) < 5", 8134),
+            ("CAST(c.pad AS int) = 1", 245),
+            ("1 / (a.id - 9000) < 5", 8134),
+        ] {
+            let sql = LOOPING.replace("OPTION", &format!("WHERE {condition} OPTION"));
+            let (fine, _, errors) = watched(session, &sql, || {});
+            assert_eq!((fine, errors), (false, vec![number]), "{condition}");
+            assert_eq!(run(session, "SELECT COUNT(*) FROM c").rows, ["10000"]);
+        }
+    });
     assert_all_given_back(&instance, &fs, "an error in a branch");
+    instance.shutdown().expect("closes");
+}
+
+#[test]
+fn loops_and_groups_that_lie_together_run_in_branches() {
+    let instance = instance(1 << 30);
+    within(&instance, |session| {
+        TABLES.iter().for_each(|sql| drop(run(session, sql)));
+        let waits =
+            "SELECT waiting_tasks_count FROM sys.dm_os_wait_stats WHERE wait_type = 'CXCONSUMER'";
+        for sql in [
+            "SELECT a.v, COUNT(*), SUM(c.v) FROM a INNER LOOP JOIN c ON c.id = a.v GROUP BY a.v",
+            "SELECT n, COUNT(*) FROM (SELECT id, COUNT(*) AS n FROM c GROUP BY id) x GROUP BY n",
+        ] {
+            // The first time statistics are made, by branches.
+            run(session, &format!("{sql} OPTION (MAXDOP 1)"));
+            let before = run(session, waits).rows;
+            run(session, &format!("{sql} OPTION (MAXDOP 1)"));
+            assert_eq!(run(session, waits).rows, before, "{sql}");
+            run(session, &format!("{sql} {PARALLEL}"));
+            assert_ne!(run(session, waits).rows, before, "{sql}");
+        }
+    });
     instance.shutdown().expect("closes");
 }

@@ -1,6 +1,10 @@
 //! Where pieces of rows, or groups, pass from the branches to whoever gathers them.
 //!
 //! Promise: no more than there is room for; the first error ends all; who takes nothing more lets nobody wait for room.
+//!
+//! Left rows pass the other way, to branches that join them. Whoever hands them out takes joined rows too, and waits only
+//! while there are none and no room for left rows; a branch waits for left rows, or for room for joined ones, each of which
+//! the other side gives: so they never wait for each other.
 
 use super::super::group_table::GroupTable;
 use super::super::join_filter::JoinFilter;
@@ -58,12 +62,40 @@ pub(super) struct Queue {
     seen: Option<engine::Seen>,
     consumer: Option<Waker>,
     producers: Vec<Waker>,
+    handed: Handed,
+}
+
+/// Left rows on their way to branches that join them.
+#[derive(Default)]
+struct Handed {
+    batches: VecDeque<Batch>,
+    /// Buffers to be used again.
+    empty: Vec<Batch>,
+    /// There are no more.
+    ended: bool,
+    /// Branches without any.
+    waiting: Vec<Waker>,
+}
+
+/// What whoever hands left rows out is to do next.
+pub(super) enum Next {
+    /// Take these joined rows.
+    Joined(Batch),
+    /// Hand out more; a buffer for them.
+    Left(Batch),
+    /// All have been joined.
+    End,
 }
 
 impl Queue {
     /// Of so many branches.
     pub fn of(running: usize) -> Queue {
         Queue { running, ..Queue::default() }
+    }
+
+    /// Whatever they wait for.
+    fn wake_branches(&mut self) {
+        self.producers.drain(..).chain(self.handed.waiting.drain(..)).for_each(|w| w.wake());
     }
 }
 
@@ -118,7 +150,7 @@ impl Exchange {
                 queue.error = Some(error);
             }
             self.stop.store(true, Relaxed);
-            queue.producers.drain(..).for_each(|w| w.wake());
+            queue.wake_branches();
         }
         if let Some(consumer) = queue.consumer.take() {
             consumer.wake();
@@ -168,6 +200,77 @@ impl Exchange {
 
     pub fn stop(&self) {
         self.stop.store(true, Relaxed);
-        self.queue.lock().producers.drain(..).for_each(|w| w.wake());
+        self.queue.lock().wake_branches();
+    }
+
+    /// What comes next for whoever hands left rows out: joined rows first, then room for more left ones. Waits while there is
+    /// neither. `used`: a buffer that is free.
+    pub fn next_of_loops(&self, used: Batch, cx: &mut Cx<'_>) -> Result<Next, SqlError> {
+        let mut used = Some(used);
+        loop {
+            {
+                let queue = &mut *self.queue.lock();
+                if let Some(error) = queue.error.take() {
+                    return Err(error);
+                }
+                if let Some(piece) = queue.full.pop_front() {
+                    if let (Some(txn), Some(seen)) = (cx.txn.as_deref_mut(), queue.seen.take()) {
+                        txn.note_seen(seen);
+                    }
+                    queue.producers.drain(..).for_each(|w| w.wake());
+                    let Piece::Rows(batch) = piece else {
+                        stdx::fatal!("nested loops in branches give rows")
+                    };
+                    queue.empty.extend(used.take());
+                    return Ok(Next::Joined(batch));
+                }
+                if queue.running == 0 {
+                    return Ok(Next::End);
+                }
+                if !queue.handed.ended && queue.handed.batches.len() < self.room {
+                    return Ok(Next::Left(queue.handed.empty.pop().unwrap_or_default()));
+                }
+                queue.consumer = Some(task::current_waker());
+            }
+            if cx.cancel.load(Relaxed) {
+                return Err(cancelled());
+            }
+            task::park(WaitType::CxConsumer, Some(runtime::clock::now_ns() + LOOK_NS));
+        }
+    }
+
+    /// Hands left rows to whichever branch is free; None: there are no more.
+    pub fn hand_out(&self, left: Option<Batch>) {
+        let handed = &mut self.queue.lock().handed;
+        handed.ended |= left.is_none();
+        handed.batches.extend(left);
+        handed.waiting.drain(..).for_each(|w| w.wake());
+    }
+
+    /// In a branch: left rows in place of `used`. False when there are no more.
+    pub fn take_left(&self, used: &mut Batch) -> bool {
+        loop {
+            if self.stop.load(Relaxed) {
+                return false;
+            }
+            {
+                let queue = &mut *self.queue.lock();
+                if let Some(batch) = queue.handed.batches.pop_front() {
+                    queue.handed.empty.push(std::mem::replace(used, batch));
+                    if let Some(consumer) = queue.consumer.take() {
+                        consumer.wake();
+                    }
+                    return true;
+                }
+                if queue.handed.ended {
+                    return false;
+                }
+                let me = task::current_waker();
+                if !queue.handed.waiting.iter().any(|w| w.will_wake(&me)) {
+                    queue.handed.waiting.push(me);
+                }
+            }
+            task::park(WaitType::CxConsumer, None);
+        }
     }
 }
