@@ -251,7 +251,7 @@ pub struct Spread {
     pub row_cost: f64,
 }
 
-/// What an operator did, counted while it runs. One writer.
+/// What an operator did, counted while it runs; in several branches by all of them.
 #[derive(Debug, Default)]
 pub struct NodeFigures {
     /// Rows given.

@@ -242,7 +242,14 @@ impl<'a> Show<'a> {
             Op::Metered { input, figures } => {
                 let (mut step, slots) = self.node(input, executions);
                 // A projection that is no step has its measure on the step below, which has one already.
-                step.measured.get_or_insert(figures.measured());
+                let measured = figures.measured();
+                if let (Op::NestedLoops { spread: Some(_), .. }, [loops]) =
+                    (&input.op, &mut step.inputs[..])
+                {
+                    // Above them stands the step that gathers their rows.
+                    loops.measured = Some(measured);
+                }
+                step.measured.get_or_insert(measured);
                 (step, slots)
             }
             Op::OneRow => (self.scan_of_nothing(rows), Vec::new()),

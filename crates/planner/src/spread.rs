@@ -1,5 +1,5 @@
 //! What is done to a finished plan so that much data takes little time: equal rows folded before they are joined, tables
-//! read by several at once.
+//! read, and nested loops run, by several at once.
 //!
 //! ```text
 //! Aggregate                          Aggregate, by weight
@@ -248,16 +248,13 @@ fn gather_below(node: &mut Node, branches: Branches) {
     let any_order = match &node.op {
         Op::HashJoin { .. } | Op::Sort { .. } | Op::TopN { .. } => true,
         Op::Aggregate { group, strategy, .. } => *strategy == AggStrategy::Hash || group.is_empty(),
-        // What runs again and again for rows of another input stays as it is.
+        // What runs again and again for rows of another input stays as it is, and a left side in its order.
         Op::NestedLoops { .. } | Op::Recursive { .. } | Op::Top { .. } => return,
         _ => false,
     };
     let groups = groups_anywhere(&node.op);
     let adaptive = matches!(node.op, Op::HashJoin { seeks: Some(_), .. });
-    if let Op::HashJoin { kind, seeks: Some(seeks), .. } = &mut node.op {
-        let Seeks { right, binds, rows_max, spread } = &mut **seeks;
-        *spread = branches.of_loops(*kind, right, binds, None, *rows_max);
-    }
+    spread_seeks(&mut node.op, branches);
     for (i, input) in node.inputs_mut().into_iter().enumerate() {
         // So does what an adaptive join seeks for each row.
         if adaptive && i == 2 {
@@ -271,6 +268,14 @@ fn gather_below(node: &mut Node, branches: Branches) {
     }
 }
 
+/// An adaptive join's seeks may have branches.
+fn spread_seeks(op: &mut Op, branches: Branches) {
+    if let Op::HashJoin { kind, seeks: Some(seeks), .. } = op {
+        let Seeks { right, binds, rows_max, spread } = &mut **seeks;
+        *spread = branches.of_loops(*kind, right, binds, None, *rows_max);
+    }
+}
+
 /// The same for an input whose order does not matter; `groups`: the grouping above may be done by branches.
 fn gather_input(input: &mut Node, groups: bool, branches: Branches) {
     let Branches { maxdop, eager, forced } = branches;
@@ -281,7 +286,12 @@ fn gather_input(input: &mut Node, groups: bool, branches: Branches) {
         return gather_input(left, false, branches);
     }
     if !is_pipeline(input) {
-        return gather_below(input, branches);
+        return match &mut input.op {
+            Op::Filter { input, .. } | Op::Project { input, .. } => {
+                gather_input(input, false, branches)
+            }
+            _ => gather_below(input, branches),
+        };
     }
     let cost = pipeline_cost(input);
     if cost >= COST_THRESHOLD || eager || forced {
@@ -295,6 +305,8 @@ fn gather_input(input: &mut Node, groups: bool, branches: Branches) {
 
 /// The sides of a pipeline's joins that are built before there are branches, by branches of their own.
 fn gather_builds(node: &mut Node, branches: Branches) {
+    // It may yet seek, by itself, when its left side has been built.
+    spread_seeks(&mut node.op, branches);
     if let Op::HashJoin { kind, left, right, .. } = &mut node.op {
         let (probing, built) = match probes_left(*kind, left.rows, right.rows) {
             true => (left, right),
@@ -379,9 +391,9 @@ fn is_grouped_by_first(node: &Node, slots: Vec<u32>) -> bool {
                     (&index.columns[..], &index.key_layout)
                 }
             };
-            let is_column = |column| slots.iter().any(|s| scan.columns.get(*s as usize) == column);
+            let shows = |c: &usize| slots.iter().any(|s| scan.columns.get(*s as usize) == Some(c));
             layout.parts().first().is_some_and(KeyPart::has_fixed_bytes)
-                && is_column(columns.first().map(|(column, _)| column))
+                && columns.first().is_some_and(|(column, _)| shows(column))
         }
         Op::Filter { input, .. } => is_grouped_by_first(input, slots),
         Op::Project { input, exprs } => {
@@ -426,11 +438,12 @@ pub fn joins_anywhere(right: &Node) -> bool {
 fn seek_cost(right: &Node) -> f64 {
     match &right.op {
         Op::Scan(scan) => {
-            let looked_up = match scan.index.is_some() && !scan.covering {
-                true => scan.rows_read * crate::cost::LOOKUP_PAGE,
-                false => crate::cost::pages(scan.rows_read * scan.stored_bytes()),
+            let (rows, bytes) = (scan.rows_read, scan.stored_bytes());
+            let pages = match scan.index.is_some() && !scan.covering {
+                true => rows * crate::cost::LOOKUP_PAGE,
+                false => crate::cost::pages(rows * bytes),
             };
-            crate::cost::seek_again() + looked_up
+            crate::cost::read(rows, bytes).cpu + pages
         }
         Op::NestedLoops { left, right, .. } => {
             seek_cost(left) + left.rows.max(1.0) * seek_cost(right)

@@ -12,7 +12,9 @@
 //!
 //! Where a grouping takes the rows, branches group theirs first and hand over tables of groups ([`groups`]).
 //!
-//! Joins in the input are built here, once, and probed by each branch.
+//! Joins in the input are built here, once, and probed by each branch. Where the input groups rows as they come, the table is
+//! cut where the first column of its key changes, so that a group is one branch's. Nested loops have branches of their own
+//! kind ([`loops`]).
 //!
 //! Waits: a branch with no room for its batch is in CXPACKET, this task without a batch in CXCONSUMER.
 
@@ -155,8 +157,9 @@ impl<'p> Branches<'p> {
             .collect();
         for i in 0..degree {
             let Some(reader) = cx.txn.as_deref_mut().and_then(engine::Txn::reader) else {
-                // It had one a moment ago, and nothing was changed since.
-                stdx::fatal!("a statement that only reads has no reader");
+                let text =
+                    "Internal Query Processor Error: a statement that only reads has no reader.";
+                return Err(SqlError::new(8630, 16, text));
             };
             let branch = Branch {
                 job: job(),

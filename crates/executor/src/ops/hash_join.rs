@@ -21,7 +21,8 @@
 //! the first time (semijoin); those that have met nobody come last (LEFT, antijoin).
 //!
 //! In a parallel plan a join whose probing side is read by branches is built once, by who starts them, and probed by each:
-//! the plan says which side is built ([`planner::probes_left`]), and what does not fit is joined by one task after all.
+//! the plan says which side is built ([`planner::probes_left`]), and what does not fit is joined by one task after all. So is a
+//! built left side of few rows that are sought; the seeks may have branches ([`super::exchange::Loops`]).
 //!
 //! Invariant of the parts: which probe rows have met anybody is known by their number from part to part, so that what
 //! has met nobody is told once, after the last.
@@ -213,24 +214,25 @@ impl<'p> HashJoin<'p> {
         if !ended && !far {
             return self.build_right(cx);
         }
-        let state = match self.build_left(cx)? {
-            State::Probing { by_left: false } if self.seeks_built() => State::Seeking,
-            state => state,
-        };
+        let state = self.build_left_or_seek(cx)?;
         match only_matches && self.table.rows.is_empty() && matches!(state, State::Probing { .. }) {
             true => Ok(State::End),
             false => Ok(state),
         }
     }
 
-    /// Has the rows of a left side that is built sought on the right, if this is adaptive and they are few.
-    fn seeks_built(&mut self) -> bool {
+    /// Builds the left side; its rows are sought on the right, if this is adaptive and they are few.
+    fn build_left_or_seek(&mut self, cx: &mut Cx<'_>) -> Result<State, SqlError> {
+        let state = self.build_left(cx)?;
         let rows = self.table.rows.len();
-        let Some(seeks) = self.seeks.as_mut().filter(|seeks| rows as f64 <= seeks.rows_max) else {
-            return false;
-        };
-        seeks.loops.begin(Box::new(self.table.take_rows(self.shape.left_width)), rows);
-        true
+        match (&mut self.seeks, state) {
+            (Some(seeks), State::Probing { by_left: false }) if rows as f64 <= seeks.rows_max => {
+                let left = self.table.take_rows(self.shape.left_width);
+                seeks.loops.begin(Box::new(left), rows);
+                Ok(State::Seeking)
+            }
+            (_, state) => Ok(state),
+        }
     }
 
     /// Builds the left side, to be probed by the right one.
@@ -590,10 +592,7 @@ impl Operator for HashJoin<'_> {
         let by_left = planner::probes_left(self.shape.kind, self.estimates.0, self.estimates.1);
         let state = match by_left {
             true => self.build_right(cx)?,
-            false => match self.build_left(cx)? {
-                State::Probing { by_left: false } if self.seeks_built() => State::Seeking,
-                state => state,
-            },
+            false => self.build_left_or_seek(cx)?,
         };
         let State::Probing { by_left } = state else {
             self.state = state;

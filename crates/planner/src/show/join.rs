@@ -21,7 +21,8 @@ impl<'a> Show<'a> {
         };
         let (mut left, mut slots) = self.node(left, executions);
         if spread.is_some() {
-            left = streams("Distribute Streams", left);
+            let measured = left.measured;
+            left = Step { measured, ..streams("Distribute Streams", left) };
         }
         let outer = self.bound(binds, &slots);
         let again = executions * left.rows.max(1.0);

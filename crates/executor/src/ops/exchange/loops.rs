@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 use planner::{Node, Op, PhysicalJoin, Scan, Spread};
 use std::sync::{Arc, OnceLock};
 
-/// Left rows that are handed out at a time: few enough that all branches get some, of which a look ahead knows several.
+/// Left rows that are handed out at a time, more where the left side gives more at once: few enough that all branches get some, of which a look ahead knows several.
 const ROWS_HANDED: usize = 256;
 
 /// Nested loops of a plan.
@@ -114,6 +114,7 @@ impl<'p> Loops<'p> {
         let cost = if spread.forced { f64::MAX } else { self.rows * spread.row_cost };
         let degree =
             workspace.degree(spread.maxdop, cx.env.bounds().max_degree, cost).min(degree_max);
+        // Since the planner has looked, a part of the right side may have become a spool.
         if degree < 2 || !may_branch(cx) || !planner::joins_anywhere(right) {
             return Ok(None);
         }
@@ -172,10 +173,10 @@ impl<'p> Loops<'p> {
     }
 
     fn end_branches(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        match std::mem::replace(&mut self.state, State::End) {
-            State::Branches(mut branches) => branches.end(Some(cx)),
-            _ => Ok(()),
-        }
+        let State::Branches(branches) = &mut self.state else { return Ok(()) };
+        let ended = branches.end(Some(cx));
+        self.state = State::End;
+        ended
     }
 }
 

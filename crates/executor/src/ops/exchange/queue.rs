@@ -104,11 +104,11 @@ impl Exchange {
     /// room.
     pub fn put(&self, piece: &mut Piece, seen: Option<engine::Seen>) -> bool {
         loop {
-            if self.stop.load(Relaxed) {
-                return false;
-            }
             {
                 let mut queue = self.queue.lock();
+                if self.is_stopped() {
+                    return false;
+                }
                 if queue.full.len() < self.room {
                     let mut empty = match piece {
                         Piece::Rows(_) => Piece::Rows(queue.empty.pop().unwrap_or_default()),
@@ -198,6 +198,13 @@ impl Exchange {
         }
     }
 
+    /// Asked with the queue locked, before a branch notes that it waits: whoever stops it says so before the queue is locked to
+    /// wake those who wait, so either the branch sees it or it is woken.
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
+    /// Nobody wants more.
     pub fn stop(&self) {
         self.stop.store(true, Relaxed);
         self.queue.lock().wake_branches();
@@ -228,6 +235,7 @@ impl Exchange {
                     return Ok(Next::End);
                 }
                 if !queue.handed.ended && queue.handed.batches.len() < self.room {
+                    queue.empty.extend(used.take());
                     return Ok(Next::Left(queue.handed.empty.pop().unwrap_or_default()));
                 }
                 queue.consumer = Some(task::current_waker());
@@ -250,11 +258,11 @@ impl Exchange {
     /// In a branch: left rows in place of `used`. False when there are no more.
     pub fn take_left(&self, used: &mut Batch) -> bool {
         loop {
-            if self.stop.load(Relaxed) {
-                return false;
-            }
             {
                 let queue = &mut *self.queue.lock();
+                if self.is_stopped() {
+                    return false;
+                }
                 if let Some(batch) = queue.handed.batches.pop_front() {
                     queue.handed.empty.push(std::mem::replace(used, batch));
                     if let Some(consumer) = queue.consumer.take() {
