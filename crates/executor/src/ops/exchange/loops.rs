@@ -252,3 +252,62 @@ pub(super) fn run(plan: &Plan, exchange: &Exchange, cx: &mut Cx<'_>) -> Result<(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::simple::Values;
+    use super::*;
+    use crate::calls::tests::NoSession;
+    use types::{SqlType, Value};
+
+    fn rows(values: &[i32]) -> Vec<Vec<Expr>> {
+        let one = |value: &i32| vec![Expr::constant(Value::Int(*value), SqlType::Int)];
+        values.iter().map(one).collect()
+    }
+
+    /// All rows, or the first so many calls' worth.
+    fn read(loops: &mut Loops<'_>, calls: usize, cx: &mut Cx<'_>) -> Vec<Vec<Value>> {
+        let mut found = Vec::new();
+        let mut batch = Batch::new();
+        for _ in 0..calls {
+            batch.set_target(3);
+            if !loops.next(cx, &mut batch).expect("joins") {
+                break;
+            }
+            found.extend(batch.rows().map(<[Value]>::to_vec));
+        }
+        found
+    }
+
+    #[test]
+    fn rewound_before_midway_and_at_the_end_they_give_the_same_rows() {
+        let (left, right) = (rows(&[1, 2, 3, 4, 5]), rows(&[7, 8]));
+        let node = Node { op: Op::Values { rows: right }, types: vec![SqlType::Int], rows: 2.0 };
+        let spec = LoopsSpec {
+            kind: PhysicalJoin::Inner,
+            right: &node,
+            widths: (1, 1),
+            binds: &[],
+            predicate: None,
+            spread: None,
+        };
+        let (mut vars, mut session) = (Vec::new(), NoSession::default());
+        let cancel = std::sync::atomic::AtomicBool::new(false);
+        let mut cx = Cx::new(&mut vars, &mut session, None, &cancel);
+        let mut loops = Loops::new(spec, Box::new(Values::new(&left, 1)), 5.0);
+        loops.rewind(&mut cx).expect("rewound");
+        let all = read(&mut loops, 100, &mut cx);
+        assert_eq!(all.len(), 10);
+        for calls in [2, 100] {
+            loops.rewind(&mut cx).expect("rewound");
+            assert_eq!(read(&mut loops, calls, &mut cx), all[..all.len().min(3 * calls)]);
+        }
+        loops.rewind(&mut cx).expect("rewound");
+        assert_eq!(read(&mut loops, 100, &mut cx), all);
+        // Other left rows.
+        loops.forget(&mut cx).expect("forgotten");
+        assert!(read(&mut loops, 100, &mut cx).is_empty());
+        loops.begin(Box::new(Values::new(&left[..1], 1)), 1);
+        assert_eq!(read(&mut loops, 100, &mut cx), all[..2]);
+    }
+}
