@@ -89,6 +89,8 @@ pub(crate) struct State {
     /// The task, while it waits for the peer, and whether it is bytes that it waits for.
     waiter: Option<Waker>,
     wants_bytes: bool,
+    /// Bytes were read for the task since it last asked.
+    came: bool,
     /// While a request runs: what stops its session, and its task, wherever that waits.
     running: Option<(Arc<AtomicBool>, Waker)>,
     /// When the task that serves was started.
@@ -183,6 +185,7 @@ impl Connection {
                 closing: false,
                 waiter: None,
                 wants_bytes: false,
+                came: false,
                 running: None,
                 begun_ns: 0,
                 token: None,
@@ -572,10 +575,12 @@ impl Connection {
             let room = state.io.framer.buffered() < READ_AHEAD_BYTES;
             if state.news && room && !reads_itself && !state.io.ended {
                 self.receive(state);
+                state.came = true;
             }
             // What moves the window, or another stream's request, is among the rest perhaps.
             while state.streams.is_some() && state.news && !reads_itself && !state.io.ended {
                 self.receive(state);
+                state.came = true;
             }
             if !state.attention && state.framer().attention_ahead() {
                 state.attention = true;

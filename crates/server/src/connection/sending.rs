@@ -138,6 +138,10 @@ impl Connection {
             if state.io.ended || state.aborted {
                 return false;
             }
+            // Read for this task, which looked before they were there or has just been woken: nobody will tell it again.
+            if std::mem::take(&mut state.came) {
+                return true;
+            }
             if state.news {
                 self.receive(&mut state);
                 if state.streams.is_some() {
