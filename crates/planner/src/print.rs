@@ -101,6 +101,9 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             if let Some(seeks) = seeks {
                 write!(f, " or up to {} rows", seeks.rows_max)?;
                 bindings(f, &seeks.binds)?;
+                if seeks.spread.is_some() {
+                    f.write_str(" by branches")?;
+                }
                 inputs.push(&seeks.right);
             }
         }

@@ -364,6 +364,12 @@ impl Connection {
         }
     }
 
+    /// Reads before the task asks, and notes it.
+    fn receive_for_task(&self, state: &mut State) {
+        self.receive(state);
+        state.came = true;
+    }
+
     /// Streams have begun, and some of them may have come already.
     pub fn hear_rest(&self) {
         self.hear_streams(&mut self.state.lock());
@@ -574,13 +580,11 @@ impl Connection {
             let reads_itself = state.waiter.is_some() && state.wants_bytes;
             let room = state.io.framer.buffered() < READ_AHEAD_BYTES;
             if state.news && room && !reads_itself && !state.io.ended {
-                self.receive(state);
-                state.came = true;
+                self.receive_for_task(state);
             }
             // What moves the window, or another stream's request, is among the rest perhaps.
             while state.streams.is_some() && state.news && !reads_itself && !state.io.ended {
-                self.receive(state);
-                state.came = true;
+                self.receive_for_task(state);
             }
             if !state.attention && state.framer().attention_ahead() {
                 state.attention = true;

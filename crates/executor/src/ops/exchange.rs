@@ -35,19 +35,16 @@ use crate::message::SqlError;
 use crate::warnings::Warnings;
 use environment::BranchEnvironment;
 pub(super) use loops::{Loops, LoopsSpec};
-use parking_lot::Mutex;
 use planner::{Node, Op, Scan};
-use queue::{Exchange, Piece, Queue};
+use queue::{Exchange, Piece};
 use runtime::task;
 use scheduler::JoinHandle;
 use session_table::PrivateTables;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use types::Value;
 
-/// Batches that wait to be taken, for each branch.
-const BATCHES_AHEAD: usize = 4;
 /// What a plan says of a gathering.
 pub(super) struct Spec<'p> {
     pub input: &'p Node,
@@ -250,7 +247,6 @@ impl<'p> Gather<'p> {
         if !may_branch(cx) {
             return Ok(Started::Here(None));
         }
-        let options = super::scan::read_options(scan);
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(Started::Here(None)) };
         let tree = super::engine_tree(txn.database(), &scan.table);
         let mut cost = spec.cost;
@@ -263,11 +259,9 @@ impl<'p> Gather<'p> {
         }
         let cost = if spec.forced { f64::MAX } else { cost };
         let degree = workspace.degree(spec.maxdop, cx.env.bounds().max_degree, cost);
-        if degree < 2 || txn.has_written() || !(txn.reads_versions(options) || scan.hints.nolock) {
+        if degree < 2 || !enter(scan, cx)? {
             return Ok(Started::Here(None));
         }
-        let failed = |e, cx: &mut Cx<'_>| engine_error(e, Some(&scan.table), cx);
-        txn.enter_for_read(&tree, options).map_err(|e| failed(e, cx))?;
         let Some((lower, upper)) = super::scan::range_of(scan, cx)? else {
             return Ok(Started::Here(None));
         };
@@ -277,7 +271,7 @@ impl<'p> Gather<'p> {
             Some(at) => txn.database().tree(scan.table.indexes[at].tree),
         };
         let cuts = read.boundaries(super::scan::as_slice(&lower), super::scan::as_slice(&upper));
-        let mut cuts = cuts.map_err(|e| failed(e, cx))?;
+        let mut cuts = cuts.map_err(|e| engine_error(e, Some(&scan.table), cx))?;
         if has_groups(spec.input) && !cut_between_groups(&mut cuts, scan, &lower) {
             return Ok(Started::Here(None));
         }
@@ -295,17 +289,9 @@ impl<'p> Gather<'p> {
             built = Some(input);
         }
         let parts = Arc::new(Parts { lower, upper, cuts, next: AtomicUsize::new(0) });
-        let queue = Queue::of(degree);
-        let exchange = Arc::new(Exchange {
-            stop: Arc::default(),
-            room: degree * BATCHES_AHEAD,
-            queue: Mutex::new(queue),
-            filters: OnceLock::new(),
-            needed: self.needed.clone(),
-            by_column,
-            grouped: self.grouped.clone(),
-            joins,
-        });
+        let (needed, grouped) = (self.needed.clone(), self.grouped.clone());
+        let exchange =
+            Arc::new(Exchange { needed, by_column, grouped, joins, ..Exchange::of(degree) });
         if !self.filters.is_empty() {
             let _ = exchange.filters.set(self.filters.clone());
         }
@@ -314,6 +300,18 @@ impl<'p> Gather<'p> {
         let branches = Branches::begin(degree, &exchange, built, &job, cx)?;
         Ok(Started::Branches(branches))
     }
+}
+
+/// Whether branches may read the table: the statement's transaction has then entered it, for all of them.
+fn enter(scan: &Scan, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+    let options = super::scan::read_options(scan);
+    let Some(txn) = cx.txn.as_deref_mut() else { return Ok(false) };
+    if txn.has_written() || !(txn.reads_versions(options) || scan.hints.nolock) {
+        return Ok(false);
+    }
+    let tree = super::engine_tree(txn.database(), &scan.table);
+    txn.enter_for_read(&tree, options).map_err(|e| engine_error(e, Some(&scan.table), cx))?;
+    Ok(true)
 }
 
 /// Whose rows an operator of a pipeline passes on.

@@ -139,11 +139,11 @@ impl Connection {
                 return false;
             }
             // Read for this task, which looked before they were there or has just been woken: nobody will tell it again.
-            if std::mem::take(&mut state.came) {
-                return true;
-            }
-            if state.news {
-                self.receive(&mut state);
+            let came = std::mem::take(&mut state.came);
+            if came || state.news {
+                if !came {
+                    self.receive(&mut state);
+                }
                 if state.streams.is_some() {
                     drop(state);
                     self.keep();

@@ -434,31 +434,26 @@ fn a_sort_is_stopped_while_it_writes() {
 #[test]
 fn an_error_in_one_branch_ends_all_with_its_number() {
     let (instance, fs) = crowded();
+    let conversions = [
+        ("1 / (a.id - 9000) < 5", 8134),
+        ("CAST(a.id * 1000000 AS int) > 0", 8115),
+        ("CAST(a.pad AS int) = 1", 245),
+    ];
+    // On the right side, which branches read, and on the left one, which this task reads.
+    let sides = [
+        ("1 / (c.id - 96) < 5", 8134),
+        ("CAST(c.pad AS int) = 1", 245),
+        ("1 / (a.id - 9000) < 5", 8134),
+    ];
     within(&instance, |session| {
         run(session, "USE t");
-        for (condition, number) in [
-            ("1 / (a.id - 9000) < 5", 8134),
-            ("CAST(a.id * 1000000 AS int) > 0", 8115),
-            ("CAST(a.pad AS int) = 1", 245),
-        ] {
-            let sql = BRANCHING.replace("OPTION", &format!("WHERE {condition} OPTION"));
-            let (fine, _, errors) = watched(session, &sql, || {});
-            assert_eq!((fine, errors), (false, vec![number]), "{condition}");
-            assert_eq!(run(session, "SELECT COUNT(*) FROM a").rows, ["10000"]);
-        }
-    });
-    within(&instance, |session| {
-        run(session, "USE t");
-        for (condition, number) in [
-            // On the right side, which branches read, and on the left one, which this task reads.
-            ("1 / (c.id - 96) < 5", 8134),
-            ("CAST(c.pad AS int) = 1", 245),
-            ("1 / (a.id - 9000) < 5", 8134),
-        ] {
-            let sql = LOOPING.replace("OPTION", &format!("WHERE {condition} OPTION"));
-            let (fine, _, errors) = watched(session, &sql, || {});
-            assert_eq!((fine, errors), (false, vec![number]), "{condition}");
-            assert_eq!(run(session, "SELECT COUNT(*) FROM c").rows, ["10000"]);
+        for (text, conditions) in [(BRANCHING, conversions), (LOOPING, sides)] {
+            for (condition, number) in conditions {
+                let sql = text.replace("OPTION", &format!("WHERE {condition} OPTION"));
+                let (fine, _, errors) = watched(session, &sql, || {});
+                assert_eq!((fine, errors), (false, vec![number]), "{condition}");
+                assert_eq!(run(session, "SELECT COUNT(*) FROM c").rows, ["10000"]);
+            }
         }
     });
     assert_all_given_back(&instance, &fs, "an error in a branch");

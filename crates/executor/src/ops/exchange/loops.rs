@@ -12,18 +12,17 @@
 use super::super::Operator;
 use super::super::join::NestedLoops;
 use super::super::simple::{Empty, Source};
-use super::queue::{Exchange, Next, Piece, Queue};
-use super::{BATCHES_AHEAD, Branches, Job, may_branch};
+use super::queue::{Exchange, Next, Piece};
+use super::{Branches, Job, enter, may_branch};
 use crate::batch::Batch;
 use crate::cx::Cx;
-use crate::error::engine_error;
 use crate::message::SqlError;
 use ir::{Expr, ParamId};
-use parking_lot::Mutex;
 use planner::{Node, Op, PhysicalJoin, Scan, Spread};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-/// Left rows that are handed out at a time, more where the left side gives more at once: few enough that all branches get some, of which a look ahead knows several.
+/// Left rows that are handed out at a time, more where the left side gives more at once: few enough that all branches get
+/// some, of which a look ahead knows several.
 const ROWS_HANDED: usize = 256;
 
 /// Nested loops of a plan.
@@ -121,25 +120,11 @@ impl<'p> Loops<'p> {
         let mut scans = Vec::new();
         scans_of(right, &mut scans);
         for scan in scans {
-            let options = super::super::scan::read_options(scan);
-            let Some(txn) = cx.txn.as_deref_mut() else { return Ok(None) };
-            if txn.has_written() || !(txn.reads_versions(options) || scan.hints.nolock) {
+            if !enter(scan, cx)? {
                 return Ok(None);
             }
-            let tree = super::super::engine_tree(txn.database(), &scan.table);
-            txn.enter_for_read(&tree, options)
-                .map_err(|e| engine_error(e, Some(&scan.table), cx))?;
         }
-        let exchange = Arc::new(Exchange {
-            stop: Arc::default(),
-            room: degree * BATCHES_AHEAD,
-            queue: Mutex::new(Queue::of(degree)),
-            filters: OnceLock::new(),
-            needed: None,
-            by_column: false,
-            grouped: None,
-            joins: Vec::new(),
-        });
+        let exchange = Arc::new(Exchange::of(degree));
         let plan = Arc::new(Plan {
             kind,
             right: right.clone(),

@@ -22,6 +22,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use telemetry::WaitType;
 
+/// Batches that wait to be taken, for each branch.
+const BATCHES_AHEAD: usize = 4;
+
 /// The cancel flag is looked at this often while there is nothing to do, in ns.
 const LOOK_NS: u64 = 50_000_000;
 
@@ -29,8 +32,8 @@ const LOOK_NS: u64 = 50_000_000;
 pub(super) struct Exchange {
     /// Nobody wants more. Branches take it for the flag of a cancelled statement.
     pub stop: Arc<AtomicBool>,
-    pub room: usize,
-    pub queue: Mutex<Queue>,
+    room: usize,
+    queue: Mutex<Queue>,
     /// Rows that do not pass them are not wanted; branches take them up when they are there.
     pub filters: OnceLock<Vec<JoinFilter>>,
     /// Slots that somebody above reads; None: all.
@@ -51,12 +54,12 @@ pub(super) enum Piece {
 }
 
 #[derive(Default)]
-pub(super) struct Queue {
+struct Queue {
     full: VecDeque<Piece>,
     /// Buffers to be used again.
     empty: Vec<Batch>,
     empty_columns: Vec<Columns>,
-    pub running: usize,
+    running: usize,
     error: Option<SqlError>,
     /// What branches have seen of others' commits for the batches that they have handed over.
     seen: Option<engine::Seen>,
@@ -88,9 +91,18 @@ pub(super) enum Next {
 }
 
 impl Queue {
-    /// Of so many branches.
-    pub fn of(running: usize) -> Queue {
-        Queue { running, ..Queue::default() }
+    /// The next piece, whose room is free again; the first error instead.
+    fn pop(&mut self, cx: &mut Cx<'_>) -> Result<Option<Piece>, SqlError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let Some(piece) = self.full.pop_front() else { return Ok(None) };
+        // Whoever gets rows answers for what they show, also when nobody asks for more of them.
+        if let (Some(txn), Some(seen)) = (cx.txn.as_deref_mut(), self.seen.take()) {
+            txn.note_seen(seen);
+        }
+        self.producers.drain(..).for_each(|w| w.wake());
+        Ok(Some(piece))
     }
 
     /// Whatever they wait for.
@@ -99,7 +111,38 @@ impl Queue {
     }
 }
 
+/// This task is among those that are woken.
+fn note_waiting(waiting: &mut Vec<Waker>) {
+    let me = task::current_waker();
+    if !waiting.iter().any(|w| w.will_wake(&me)) {
+        waiting.push(me);
+    }
+}
+
+/// Until a branch wakes its consumer, or it is time to look at the cancel flag.
+fn wait_for_branches(cx: &Cx<'_>) -> Result<(), SqlError> {
+    if cx.cancel.load(Relaxed) {
+        return Err(cancelled());
+    }
+    task::park(WaitType::CxConsumer, Some(runtime::clock::now_ns() + LOOK_NS));
+    Ok(())
+}
+
 impl Exchange {
+    /// For so many branches.
+    pub fn of(branches: usize) -> Exchange {
+        Exchange {
+            stop: Arc::default(),
+            room: branches * BATCHES_AHEAD,
+            queue: Mutex::new(Queue { running: branches, ..Queue::default() }),
+            filters: OnceLock::new(),
+            needed: None,
+            by_column: false,
+            grouped: None,
+            joins: Vec::new(),
+        }
+    }
+
     /// Hands a piece over, of rows read by a transaction that has seen so much; false when nobody wants it. Waits for
     /// room.
     pub fn put(&self, piece: &mut Piece, seen: Option<engine::Seen>) -> bool {
@@ -131,10 +174,7 @@ impl Exchange {
                     }
                     return true;
                 }
-                let me = task::current_waker();
-                if !queue.producers.iter().any(|w| w.will_wake(&me)) {
-                    queue.producers.push(me);
-                }
+                note_waiting(&mut queue.producers);
             }
             task::park(WaitType::CxPacket, None);
         }
@@ -162,20 +202,12 @@ impl Exchange {
         loop {
             {
                 let mut queue = self.queue.lock();
-                if let Some(error) = queue.error.take() {
-                    return Err(error);
-                }
-                if let Some(piece) = queue.full.pop_front() {
-                    // Whoever gets rows answers for what they show, also when nobody asks for more of them.
-                    if let (Some(txn), Some(seen)) = (cx.txn.as_deref_mut(), queue.seen.take()) {
-                        txn.note_seen(seen);
-                    }
+                if let Some(piece) = queue.pop(cx)? {
                     match used.replace(piece) {
                         Some(Piece::Rows(batch)) => queue.empty.push(batch),
                         Some(Piece::Columns(columns)) => queue.empty_columns.push(columns),
                         Some(Piece::Groups(_)) | None => {}
                     }
-                    queue.producers.drain(..).for_each(|w| w.wake());
                     return Ok(true);
                 }
                 if queue.running == 0 {
@@ -183,10 +215,7 @@ impl Exchange {
                 }
                 queue.consumer = Some(task::current_waker());
             }
-            if cx.cancel.load(Relaxed) {
-                return Err(cancelled());
-            }
-            task::park(WaitType::CxConsumer, Some(runtime::clock::now_ns() + LOOK_NS));
+            wait_for_branches(cx)?;
         }
     }
 
@@ -217,14 +246,7 @@ impl Exchange {
         loop {
             {
                 let queue = &mut *self.queue.lock();
-                if let Some(error) = queue.error.take() {
-                    return Err(error);
-                }
-                if let Some(piece) = queue.full.pop_front() {
-                    if let (Some(txn), Some(seen)) = (cx.txn.as_deref_mut(), queue.seen.take()) {
-                        txn.note_seen(seen);
-                    }
-                    queue.producers.drain(..).for_each(|w| w.wake());
+                if let Some(piece) = queue.pop(cx)? {
                     let Piece::Rows(batch) = piece else {
                         stdx::fatal!("nested loops in branches give rows")
                     };
@@ -240,10 +262,7 @@ impl Exchange {
                 }
                 queue.consumer = Some(task::current_waker());
             }
-            if cx.cancel.load(Relaxed) {
-                return Err(cancelled());
-            }
-            task::park(WaitType::CxConsumer, Some(runtime::clock::now_ns() + LOOK_NS));
+            wait_for_branches(cx)?;
         }
     }
 
@@ -273,10 +292,7 @@ impl Exchange {
                 if queue.handed.ended {
                     return false;
                 }
-                let me = task::current_waker();
-                if !queue.handed.waiting.iter().any(|w| w.will_wake(&me)) {
-                    queue.handed.waiting.push(me);
-                }
+                note_waiting(&mut queue.handed.waiting);
             }
             task::park(WaitType::CxConsumer, None);
         }
