@@ -8,6 +8,7 @@
 //! Knows nothing about rows, keys, trees, transactions, or what a log record says; of a page it knows the first three
 //! words of the header (checksum, page id, page LSN).
 
+mod classic;
 mod doublewrite;
 mod error;
 mod frames;
@@ -25,6 +26,7 @@ mod writeback;
 #[cfg(test)]
 mod tests;
 
+pub use classic::set_readers_latch;
 pub use doublewrite::repair_torn;
 pub use error::{DamageKind, PoolError};
 pub use guard::{PageRead, PageWrite};

@@ -13,6 +13,7 @@
 //!
 //! A page that is behind its log after a crash is brought up to date while it is loading: see `redo.rs`.
 
+use crate::classic;
 use crate::doublewrite::{CHECKPOINT_AREAS, DoubleWrite};
 use crate::frames::{Ask, FrameMeta, Frames};
 use crate::io::{LoadWaiters, TaskMutex};
@@ -216,7 +217,7 @@ impl BufferPool {
     }
 
     #[inline]
-    fn look<'a>(&'a self, page: PageId, word: &'a AtomicU64, seen: u64) -> PageRead<'a> {
+    pub(crate) fn look<'a>(&'a self, page: PageId, word: &'a AtomicU64, seen: u64) -> PageRead<'a> {
         let f = word::frame(seen).expect("quiet words name a frame");
         if self.frames.has_nodes() {
             self.note_lookup(f);
@@ -231,6 +232,9 @@ impl BufferPool {
         let mut seen = word.load(Acquire);
         if !word::is_quiet(seen) {
             seen = self.until_quiet(page, word, WaitType::PageIoLatchSh)?;
+        }
+        if classic::readers_latch() {
+            seen = self.latch_to_look(page, word, seen)?;
         }
         let look = self.look(page, word, seen);
         if !look.meta.referenced.load(Relaxed) {
@@ -297,7 +301,12 @@ impl BufferPool {
     /// Waits until the page is in memory and unlatched; returns its word.
     #[cold]
     #[inline(never)]
-    fn until_quiet(&self, page: PageId, word: &AtomicU64, io: WaitType) -> Result<u64, PoolError> {
+    pub(crate) fn until_quiet(
+        &self,
+        page: PageId,
+        word: &AtomicU64,
+        io: WaitType,
+    ) -> Result<u64, PoolError> {
         let mut backoff = Backoff::new();
         let mut began = None;
         loop {

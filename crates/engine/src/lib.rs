@@ -78,7 +78,7 @@ pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};
 pub use usage::{UsageFigures, UsageForm, Use, set_usage_form, usage_form};
 
-pub use buffer_pool::{NodePages, PageId, PoolStats};
+pub use buffer_pool::{NodePages, PageId, PoolStats, set_readers_latch};
 pub use device::{FileStats, Op as IoOp, PendingIo};
 pub use lock_manager::{Deadlock, KeyMode, LockResource, Owner};
 pub use log_manager::{

@@ -3,7 +3,8 @@
 //!
 //! Promises: the same text under the same declarations, settings and database is parsed, bound and compiled once, and
 //! its plans and the fast statements' buffers are kept between its runs; a text without a handle is kept from its
-//! second use on (most ad hoc texts have none), at most [`KEPT`] of them; a handle keeps its text until it is given up.
+//! second use on (most ad hoc texts have none), at most [`KEPT`] of them; a handle keeps its text until it is given up. The
+//! next user of a pooled connection finds the texts of those before, and none of their handles.
 
 use crate::cursor::PreparedCursor;
 use crate::plan::CodeState;
@@ -270,6 +271,23 @@ impl TextCache {
     /// Forgets plans, which hold on to a database; texts and handles stay.
     pub fn forget_plans(&mut self) {
         self.slots.iter_mut().flatten().for_each(|compiled| compiled.state = None);
+    }
+
+    /// Gives all handles up; of the texts, those stay that would without handles.
+    pub fn release_all(&mut self) {
+        self.handles.clear();
+        self.slots.iter_mut().flatten().for_each(|compiled| compiled.handles = 0);
+        let mut used: Vec<u64> = self.slots.iter().flatten().map(|c| c.used).collect();
+        if used.len() <= KEPT {
+            return;
+        }
+        used.sort_unstable();
+        let oldest_kept = used[used.len() - KEPT];
+        for (slot, hash) in self.slots.iter_mut().zip(&mut self.hashes) {
+            if slot.as_ref().is_some_and(|compiled| compiled.used < oldest_kept) {
+                (*slot, *hash) = (None, 0);
+            }
+        }
     }
 
     /// Forgets everything, handles too.

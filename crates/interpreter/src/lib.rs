@@ -22,6 +22,7 @@ mod activation;
 mod arguments;
 mod atomic;
 mod block;
+mod classic;
 mod code;
 mod compile;
 mod compiled;
@@ -64,6 +65,7 @@ mod usual_call;
 
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
+pub use classic::{SharedForms, set_shared_forms};
 pub use compiled::use_machine_code;
 pub use ddl_trigger::{classify, logon};
 pub use figures::{Spread, StatementFigures};

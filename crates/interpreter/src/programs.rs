@@ -55,11 +55,12 @@ impl Session {
         self.programs.clear();
     }
 
-    /// Makes everything as it was at the beginning, but for the database and, where it is to be kept, the transaction.
-    /// Suspends.
+    /// Makes everything as it was at the beginning, but for the database and, where it is to be kept, the transaction; what
+    /// was compiled stays, for whoever uses a pooled connection next sends the same texts. Suspends.
     pub fn reset_connection(&mut self, keep_transaction: bool) {
+        let own = self.state.own_procedures.iter().map(|p| p.object_id).collect::<Vec<_>>();
         self.state.reset_connection(keep_transaction);
-        self.programs.clear();
+        self.programs.release(&own);
     }
 
     /// USE: see [`SessionState::use_database`].
@@ -123,6 +124,13 @@ impl Programs {
             cursors: Cursors::default(),
             frames: Vec::new(),
         }
+    }
+
+    /// Gives up what has a name or a number of the session's own: handles, cursors, its temporary procedures `own`.
+    fn release(&mut self, own: &[i32]) {
+        self.procedures.retain(|(_, object_id), _| !own.contains(object_id));
+        self.texts.release_all();
+        self.cursors.clear();
     }
 
     fn clear(&mut self) {

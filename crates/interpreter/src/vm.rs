@@ -12,6 +12,7 @@
 //!
 //! Promise: nothing here allocates while a loop runs over singleton inserts.
 
+use crate::classic;
 use crate::code::Code;
 use crate::kind::command_at;
 use crate::op::{Op, Pc};
@@ -205,12 +206,14 @@ impl Vm<'_> {
                 }
                 Op::InsertCommit { index, delayed } => {
                     let index = index as usize;
+                    let _taken = classic::take(code, index);
                     let done = self.insert_commit(code, learnt, index, delayed, frame, guarded)?;
                     // The COMMIT stands behind it.
                     if done { on + 1 } else { on }
                 }
                 Op::Statement { index } => {
                     let index = index as usize;
+                    let _taken = classic::take(code, index);
                     if !self.run_alone(learnt, index, frame)? {
                         let guarded = guarded || code.handler(*pc).is_some();
                         if !self.call_again(code, learnt, index, frame, guarded)? {

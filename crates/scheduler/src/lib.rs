@@ -13,6 +13,7 @@
 //!
 //! Knows nothing of sessions, statements or what a task is for.
 
+mod classic;
 mod core;
 mod join;
 mod local;
@@ -23,6 +24,7 @@ mod sleep;
 mod task;
 
 pub use crate::core::{Held, Stats};
+pub use classic::{current_node, share_suspend_queue};
 pub use join::{JoinHandle, Panic};
 pub use shares::{FULL_WEIGHT, SHARES_MAX, Shares};
 pub use task::{TaskInfo, TaskState, Usage};

@@ -7,6 +7,7 @@
 //! 2. No borrow of this state is held across a switch: every method ends its borrows before.
 //! 3. `yielder` belongs to the running coroutine, and is only used by it.
 
+use crate::classic;
 use crate::core::{Core, Counts, Spawn};
 use crate::shares::Turns;
 use crate::task::{PARKED, PERMIT, Task};
@@ -73,6 +74,8 @@ pub(crate) struct Local {
     quantum_ends_ns: Cell<u64>,
     /// Tasks parked for the device.
     device_waiters: Cell<usize>,
+    /// How long tasks have waited for the device lately: each wait counts an eighth.
+    device_wait_ns: Cell<u64>,
     /// In simulation: the order of tasks.
     chance: RefCell<Option<Prng>>,
 }
@@ -94,6 +97,7 @@ thread_local! {
             last_sockets_ns: Cell::new(0),
             quantum_ends_ns: Cell::new(0),
             device_waiters: Cell::new(0),
+            device_wait_ns: Cell::new(0),
             chance: RefCell::new(None),
         }
     };
@@ -243,6 +247,17 @@ impl Local {
     /// Whether some task waits for the device.
     pub fn waits_for_device(&self) -> bool {
         self.device_waiters.get() > 0
+    }
+
+    /// How long such a wait takes, as far as was seen lately.
+    pub fn device_wait_ns(&self) -> u64 {
+        self.device_wait_ns.get()
+    }
+
+    /// One has ended.
+    fn note_device_wait(&self, ns: u64) {
+        let lately = self.device_wait_ns.get();
+        self.device_wait_ns.set(lately - lately / 8 + ns / 8);
     }
 
     /// Builds the coroutine of a new task and queues it.
@@ -506,7 +521,9 @@ impl TaskHooks for Hooks {
             l.device_waiters.set(l.device_waiters.get() + for_device);
         });
         task.account.leave(began, Some((wait, part_of.unwrap_or(began))));
+        let entered = classic::enter(index);
         switch();
+        classic::leave(entered, index);
         task.state.swap(0, AcqRel);
         let ended = clock::stat_ns();
         let signal_ns = ended.saturating_sub(task.woken_ns.load(Relaxed).max(began));
@@ -515,6 +532,9 @@ impl TaskHooks for Hooks {
             waits::record(wait, ended - began, signal_ns);
         }
         let timed_out = with(|l| {
+            if for_device > 0 {
+                l.note_device_wait((ended - began).saturating_sub(signal_ns));
+            }
             l.device_waiters.set(l.device_waiters.get() - for_device);
             let mut slab = l.slab.borrow_mut();
             slab[index as usize].as_mut().is_some_and(|slot| std::mem::take(&mut slot.timed_out))

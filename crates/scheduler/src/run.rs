@@ -2,7 +2,7 @@
 //!
 //! A turn: take the mail, poll, hear the sockets, fire timers, run a few tasks. With nothing to do it spins for a
 //! bounded time, longer while a task of its own waits for the device and something is in flight, and
-//! then sleeps. The last scheduler of its set to fall asleep watches the pollers' descriptors and
+//! then sleeps. Where it has clients it spins for the device only if that has lately answered sooner than a sleep takes. The last scheduler of its set to fall asleep watches the pollers' descriptors and
 //! clocks for all; the others sleep until they are sent mail.
 
 use crate::core::{Core, Counts, Spawn};
@@ -17,6 +17,8 @@ use telemetry::{Counter, counters};
 const TASKS_A_TURN: usize = 8;
 /// A spinning scheduler lets the kernel's threads, and others', have the CPU from then on.
 const YIELD_AFTER_NS: u64 = 2_000;
+/// What falling asleep and waking up costs, about: two system calls, two switches and the wake-up's way (10 to 25 us).
+const SLEEP_COSTS_NS: u64 = 20_000;
 /// A poller without a descriptor, or with one that could not be watched, may want something by the clock at any time.
 const LOOK_AGAIN_NS: u64 = 5_000_000;
 
@@ -85,7 +87,14 @@ impl Turn<'_> {
         !self.core.reactor.is_empty()
             && self.core.config.spin_for_network_ns == 0
             && l.runnable() == 0
-            && !l.waits_for_device()
+            && !self.may_spin_for_device(l)
+    }
+
+    /// Whether a task waits for the device, and its answer is worth spinning for: where nobody else wants the CPU, or it comes
+    /// sooner than a sleeper would wake.
+    fn may_spin_for_device(&self, l: &Local) -> bool {
+        l.waits_for_device()
+            && (self.core.reactor.is_empty() || l.device_wait_ns() < SLEEP_COSTS_NS)
     }
 
     /// Takes mail, polls, hears the `sockets` and fires timers; whether there was anything.
@@ -146,7 +155,7 @@ impl Turn<'_> {
                 false => config.spin_for_network_ns,
             };
             if spun >= spin_ns
-                && (spun >= config.spin_for_device_ns || !l.waits_for_device() || !busy())
+                && (spun >= config.spin_for_device_ns || !self.may_spin_for_device(l) || !busy())
             {
                 self.sleep(l);
                 break;
@@ -168,7 +177,8 @@ impl Turn<'_> {
         // Counted out before the last look: of two that fall asleep together, the later one knows
         // that it is the last, and watches.
         let last = core.awake.fetch_sub(1, SeqCst) == 1;
-        let found = self.gather(l, last);
+        // The sleep itself hears the sockets.
+        let found = self.gather(l, false);
         if !found {
             let mut until = self.next_timer_ns;
             if last && let Some(pollers) = &*l.pollers.borrow() {

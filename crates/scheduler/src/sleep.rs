@@ -14,6 +14,10 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
+/// In the outer set: a poller's descriptor, and the inner set.
+const POLLER: u64 = 0;
+const INNER: u64 = 1;
+
 /// No error of an eventfd is known to pass by itself (eventfd(2)); a sandbox or a tracer may make one that does.
 const WAKE_ATTEMPTS: usize = 16;
 
@@ -35,7 +39,7 @@ impl Sleeper {
         let outer = Epoll::new()?;
         reactor.wake_by(event.as_raw_fd())?;
         if let Some(inner) = reactor.fd() {
-            outer.add(inner, libc::EPOLLIN as u32, 0)?;
+            outer.add(inner, libc::EPOLLIN as u32, INNER)?;
         }
         Ok(Sleeper { event, reactor, outer })
     }
@@ -66,7 +70,7 @@ impl Sleeper {
         }
         let mut all = true;
         for fd in pollers.iter().filter_map(|p| p.wake_fd()) {
-            match self.outer.add(fd, (libc::EPOLLIN | libc::EPOLLET) as u32, 0) {
+            match self.outer.add(fd, (libc::EPOLLIN | libc::EPOLLET) as u32, POLLER) {
                 Ok(()) => watched.push(fd),
                 // It could not be removed above.
                 Err(error) if error.raw_os_error() == Some(libc::EEXIST) => watched.push(fd),
@@ -78,11 +82,10 @@ impl Sleeper {
 
     /// Sleeps until woken, until a socket or (when `watching`) a poller has news, or for `ns`. Tells the sockets' news.
     pub fn sleep(&self, watching: bool, ns: Option<u64>) {
-        if watching {
-            self.outer.sleep(ns);
-            self.reactor.poll();
-        } else {
+        if !watching {
             self.reactor.wait(ns);
+        } else if self.outer.sleep(ns, INNER) {
+            self.reactor.poll();
         }
     }
 }

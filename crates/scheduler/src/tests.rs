@@ -52,6 +52,38 @@ fn what_is_new_goes_to_schedulers_that_are_online() {
 }
 
 #[test]
+fn in_the_classic_form_who_suspends_is_in_one_queue_until_it_runs_again() {
+    let s = start(2);
+    let go = Arc::new(AtomicBool::new(false));
+    let sleepers = |n: usize| -> Vec<_> {
+        let sleep = |go: &Arc<AtomicBool>| {
+            let go = go.clone();
+            move || {
+                while !go.load(Acquire) {
+                    task::park(Misc, Some(clock::now_ns() + 2_000_000));
+                }
+            }
+        };
+        (0..n).map(|_| s.spawn("sleeper", None, sleep(&go))).collect()
+    };
+    let before = sleepers(3);
+    crate::share_suspend_queue(true);
+    let during = sleepers(5);
+    // Others of this process may be there too.
+    while crate::classic::suspended_in_queue() < 5 {
+        std::thread::yield_now();
+    }
+    // Who is in it leaves it under the other form.
+    crate::share_suspend_queue(false);
+    go.store(true, Release);
+    before.into_iter().chain(during).for_each(|task| task.join().expect("no panic"));
+    while crate::classic::suspended_in_queue() > 0 {
+        std::thread::yield_now();
+    }
+    s.stop();
+}
+
+#[test]
 fn wakes_cross_schedulers() {
     const ROUNDS: usize = 2000;
     let s = start(2);

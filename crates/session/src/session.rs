@@ -156,7 +156,8 @@ impl Session {
     }
 
     /// Makes the session as it was after its login, for the next user of a pooled connection: an open transaction is
-    /// rolled back (unless it is to be kept), handles, plans and options are gone, the login's database is current.
+    /// rolled back (unless it is to be kept), handles, cursors, temporary objects and options are gone, the login's database
+    /// is current. What was compiled stays: the next user's texts are the same, as a rule.
     /// Suspends.
     pub fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
         self.go_back(keep_transaction, sink);

@@ -23,6 +23,11 @@ pub enum SwitchId {
     LogWriterPlace,
     TransactionIds,
     IndexStatistics,
+    PlanCache,
+    ObjectStore,
+    MemoryObjects,
+    SuspendQueue,
+    PageLatches,
     BackoffInitial,
     BackoffFactor,
     BackoffCap,
@@ -121,6 +126,51 @@ pub static SWITCHES: &[Switch] = &[
         allowed: Allowed::Words(&["SCHEDULER", "SPINLOCK", "OFF"]),
         description: "How the use of indexes is counted: by each scheduler for itself, in one place behind the \
                       classic spinlock, or not at all (trace flag 2330).",
+    },
+    Switch {
+        name: "PLAN_CACHE",
+        flag: "plan-cache",
+        spinlock: Some("SQL_MGR"),
+        default: "SESSION",
+        allowed: Allowed::Words(&["SESSION", "SPINLOCK"]),
+        description: "Where a statement that runs finds its plan: with its session, or by its text in one table behind \
+                      the classic spinlock.",
+    },
+    Switch {
+        name: "OBJECT_STORE",
+        flag: "object-store",
+        spinlock: Some("SOS_OBJECT_STORE"),
+        default: "SESSION",
+        allowed: Allowed::Words(&["SESSION", "SPINLOCK"]),
+        description: "Where a statement that runs has its objects from: its session's own, or one store behind the \
+                      classic spinlock.",
+    },
+    Switch {
+        name: "MEMORY_OBJECTS",
+        flag: "memory-objects",
+        spinlock: None,
+        default: "SESSION",
+        allowed: Allowed::Words(&["SESSION", "NODE"]),
+        description: "Where a statement that runs has its memory from: its session's own, or the thread-safe memory \
+                      object of its scheduler's node, where who meets another waits in CMEMTHREAD.",
+    },
+    Switch {
+        name: "SUSPEND_QUEUE",
+        flag: "suspend-queue",
+        spinlock: Some("SOS_SUSPEND_QUEUE"),
+        default: "TASK",
+        allowed: Allowed::Words(&["TASK", "SPINLOCK"]),
+        description: "Where a task waits: with whoever wakes it, or in one queue of all suspended tasks behind the \
+                      classic spinlock.",
+    },
+    Switch {
+        name: "PAGE_LATCHES",
+        flag: "page-latches",
+        spinlock: None,
+        default: "WRITERS",
+        allowed: Allowed::Words(&["WRITERS", "ALL"]),
+        description: "Who takes the latch of a page: who changes it, while readers look again where it was changed; or \
+                      each reader too, who waits in PAGELATCH_SH.",
     },
     Switch {
         name: "BACKOFF_INITIAL",
@@ -303,6 +353,13 @@ impl Switches {
             "OFF" => UsageForm::Off,
             _ => UsageForm::PerScheduler,
         });
+        interpreter::set_shared_forms(interpreter::SharedForms {
+            plans: self.get(SwitchId::PlanCache) == "SPINLOCK",
+            objects: self.get(SwitchId::ObjectStore) == "SPINLOCK",
+            memory: self.get(SwitchId::MemoryObjects) == "NODE",
+        });
+        engine::set_readers_latch(self.get(SwitchId::PageLatches) == "ALL");
+        scheduler::share_suspend_queue(self.get(SwitchId::SuspendQueue) == "SPINLOCK");
     }
 
     /// What concerns a database; `before`: what it was told last.

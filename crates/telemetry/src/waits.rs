@@ -61,6 +61,7 @@ named! {
         Waitfor = "WAITFOR",
         CxPacket = "CXPACKET",
         CxConsumer = "CXCONSUMER",
+        CMemThread = "CMEMTHREAD",
         Backup = "BACKUPIO",
         PreemptiveOsFileOps = "PREEMPTIVE_OS_FILEOPS",
         PreemptiveOsCryptOps = "PREEMPTIVE_OS_CRYPTOPS",

@@ -41,8 +41,8 @@ use runtime::task;
 use scheduler::JoinHandle;
 use session_table::PrivateTables;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use types::Value;
 
 /// What a plan says of a gathering.
@@ -289,9 +289,12 @@ impl<'p> Gather<'p> {
             built = Some(input);
         }
         let parts = Arc::new(Parts { lower, upper, cuts, next: AtomicUsize::new(0) });
-        let (needed, grouped) = (self.needed.clone(), self.grouped.clone());
-        let exchange =
-            Arc::new(Exchange { needed, by_column, grouped, joins, ..Exchange::of(degree) });
+        let mut exchange = Exchange::of(degree);
+        exchange.needed = self.needed.clone();
+        exchange.by_column = by_column;
+        exchange.grouped = self.grouped.clone();
+        exchange.joins = joins;
+        let exchange = Arc::new(exchange);
         if !self.filters.is_empty() {
             let _ = exchange.filters.set(self.filters.clone());
         }

@@ -58,9 +58,11 @@ impl Epoll {
         usize::try_from(n).unwrap_or(0)
     }
 
-    /// Waits for any event, or for `ns`, and says nothing of what it was. `None` waits for ever.
-    pub fn sleep(&self, ns: Option<u64>) {
-        self.wait(&mut no_events(), ns);
+    /// Waits for any event, or for `ns`; whether one was of a descriptor with this `data`. `None` waits for ever.
+    pub fn sleep(&self, ns: Option<u64>, data: u64) -> bool {
+        let mut events = no_events();
+        let n = self.wait(&mut events, ns);
+        events[..n].iter().any(|event| event.u64 == data)
     }
 
     fn wait_ns(&self, events: &mut Events, ns: Option<u64>) -> i64 {

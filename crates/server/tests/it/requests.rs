@@ -396,6 +396,57 @@ fn sp_reset_connection_by_name_goes_back_to_the_logins_database() {
 }
 
 #[test]
+fn texts_of_before_a_reset_run_as_if_they_were_new() {
+    let served = serve(Limits::default());
+    let mut client = served.client();
+    client.query("CREATE TABLE kept (a int PRIMARY KEY); INSERT kept VALUES (1), (2)");
+    let prepare = executesql(vec![
+        text("SELECT a FROM kept WHERE a = @a"),
+        text("@a int"),
+        int("@a", 2, false),
+    ]);
+    let own = "EXEC #own; SELECT * FROM #t; SELECT N'a' + NULL, @@DATEFIRST";
+    for (round, values) in ["1 AS a", "'x' AS b, 2 AS c", "NEWID() AS d"].into_iter().enumerate() {
+        client.query(&format!("SELECT {values} INTO #t"));
+        client.query(&format!("CREATE PROCEDURE #own AS SELECT {round}"));
+        // Kept from the second time on.
+        for _ in 0..3 {
+            let answer = client.query(own);
+            assert_eq!(answer.errors(), [0; 0], "{values}");
+            assert_eq!(answer.rows[0], [Value::Int(round as i32)]);
+            assert_eq!(answer.rows[1].len(), values.split(" AS ").count() - 1, "{values}");
+            assert_eq!(answer.rows[2][1], Value::TinyInt(7));
+            client.writer.calls(std::slice::from_ref(&prepare)).expect("encoded");
+            client.send();
+            assert_eq!(client.answer().expect("an answer").rows, [[Value::Int(2)]]);
+        }
+        client.query("SET DATEFIRST 1; SET CONCAT_NULL_YIELDS_NULL OFF");
+        client.writer.reset_connection(false);
+        // Another session's change is seen.
+        assert_eq!(client.query("SELECT * FROM #t").errors(), [208]);
+        served
+            .client()
+            .query(&format!("ALTER TABLE kept ADD b{round} int; UPDATE STATISTICS kept"));
+    }
+}
+
+#[test]
+fn a_handle_does_not_outlive_a_reset() {
+    let served = serve(Limits::default());
+    let mut client = served.client();
+    let prepared = client.query(
+        "DECLARE @h int; EXEC sp_prepare @h OUTPUT, N'@a int', N'SELECT @a + 1'; EXEC sp_execute @h, 41; SELECT @h",
+    );
+    let [Value::Int(handle)] = prepared.rows[1][..] else {
+        panic!("a handle: {:?}", prepared.rows)
+    };
+    let again = format!("EXEC sp_execute {handle}, 41");
+    assert_eq!(client.query(&again).rows, [[Value::Int(42)]]);
+    client.writer.reset_connection(false);
+    assert_eq!(client.query(&again).errors(), [8179]);
+}
+
+#[test]
 fn a_key_on_a_nullable_column_is_two_errors() {
     let served = serve(Limits::default());
     let mut client = served.client();
