@@ -4,7 +4,11 @@
 //! ours (`crates/session/examples/timed.rs`), `psql` on a PostgreSQL that is started in a folder of its own, and the
 //! `duckdb` shell. Values of a row come apart by tabs.
 
+pub mod postgres;
+
+use crate::processes;
 use crate::run::{Failure, cargo, target_directory};
+use postgres::Server;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -14,6 +18,11 @@ const DONE: &str = "--end--";
 
 /// Where PostgreSQL listens.
 const PORT: u16 = 55_499;
+
+/// What PostgreSQL is told: much memory, and commits that do not wait.
+const POSTGRES_SETTINGS: &str = "-c shared_buffers=4GB -c work_mem=1GB -c maintenance_work_mem=1GB -c effective_cache_size=12GB \
+    -c random_page_cost=1.1 -c jit=on -c max_parallel_workers_per_gather=0 -c hash_mem_multiplier=2 -c max_wal_size=8GB \
+    -c synchronous_commit=off -c wal_level=minimal -c max_wal_senders=0 -c wal_buffers=64MB -c checkpoint_timeout=1h";
 
 /// An engine's dialect.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,33 +99,10 @@ impl Engine {
 
     /// CPU time so far of the processes that do the work, user's and system's, in seconds.
     pub fn cpu(&self) -> Result<f64, Failure> {
-        const TICKS_PER_S: f64 = 100.0;
-        let first = match &self.server {
+        processes::cpu(match &self.server {
             Some(server) => server.pid()?,
             None => self.child.id(),
-        };
-        // The name, in brackets, may have blanks; behind it: state, parent, ..., user and system time as the 12th and 13th.
-        let stat = |text: String| -> Option<(u32, f64)> {
-            let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();
-            Some((
-                fields.get(1)?.parse().ok()?,
-                fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?,
-            ))
-        };
-        let all = std::fs::read_dir("/proc").map_err(|e| Failure(format!("/proc: {e}")))?;
-        let mut ticks = 0.0;
-        for entry in all.flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok())
-            else {
-                continue;
-            };
-            let text = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            let Some((parent, own)) = stat(text) else { continue };
-            if pid == first || parent == first {
-                ticks += own;
-            }
-        }
-        Ok(ticks / TICKS_PER_S)
+        })
     }
 
     fn send(&mut self, sql: &str) -> Result<(), Failure> {
@@ -200,81 +186,6 @@ impl Engine {
     }
 }
 
-/// A PostgreSQL in a folder of its own.
-struct Server {
-    bin: PathBuf,
-    folder: PathBuf,
-}
-
-impl Server {
-    /// A command as the account that PostgreSQL may run as.
-    fn command(program: &Path) -> Command {
-        let root = Command::new("id").arg("-u").output();
-        if root.is_ok_and(|output| output.stdout.starts_with(b"0")) {
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid=postgres", "--regid=postgres", "--init-groups"]).arg(program);
-            return command;
-        }
-        Command::new(program)
-    }
-
-    fn start(folder: &Path) -> Result<Server, Failure> {
-        let missing = |what: String| Failure(format!("postgres: {what}"));
-        let output = Command::new("pg_config").arg("--bindir").output();
-        let bin = match output {
-            Ok(output) if output.status.success() => {
-                PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
-            }
-            _ => {
-                let text = std::fs::read_dir("/usr/lib/postgresql");
-                let newest = text.ok().and_then(|all| all.flatten().map(|d| d.path()).max());
-                newest.ok_or_else(|| missing("is not installed here".into()))?.join("bin")
-            }
-        };
-        let folder = folder.join("postgres");
-        std::fs::create_dir_all(&folder).map_err(|e| missing(e.to_string()))?;
-        let cluster = folder.join("cluster");
-        let opened = Command::new("chmod").arg("777").arg(&folder).status();
-        let run = |mut command: Command| {
-            command.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
-            match command.status() {
-                Ok(status) if status.success() => Ok(()),
-                other => Err(missing(format!("{command:?}: {other:?}"))),
-            }
-        };
-        opened.map_err(|e| missing(e.to_string()))?;
-        let mut init = Server::command(&bin.join("initdb"));
-        init.args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-D"])
-            .arg(&cluster);
-        run(init)?;
-        let settings = format!(
-            "-p {PORT} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c shared_buffers=4GB -c work_mem=1GB \
-             -c maintenance_work_mem=1GB -c effective_cache_size=12GB -c random_page_cost=1.1 -c jit=on -c \
-             max_parallel_workers_per_gather=0 -c hash_mem_multiplier=2 -c max_wal_size=8GB -c \
-             synchronous_commit=off -c wal_level=minimal -c max_wal_senders=0 -c wal_buffers=64MB -c checkpoint_timeout=1h"
-        );
-        let mut start = Server::command(&bin.join("pg_ctl"));
-        start.arg("-D").arg(&cluster).args(["-w", "-l"]).arg(folder.join("log"));
-        start.args(["-o", &settings, "start"]);
-        run(start)?;
-        Ok(Server { bin, folder: cluster })
-    }
-
-    fn pid(&self) -> Result<u32, Failure> {
-        let path = self.folder.join("postmaster.pid");
-        let text = std::fs::read_to_string(&path)
-            .map_err(|e| Failure(format!("{}: {e}", path.display())))?;
-        let first = text.lines().next().and_then(|line| line.parse().ok());
-        first.ok_or_else(|| Failure(format!("{}: no number", path.display())))
-    }
-
-    fn stop(self) {
-        let mut stop = Server::command(&self.bin.join("pg_ctl"));
-        stop.arg("-D").arg(&self.folder).args(["-w", "-m", "immediate", "stop"]);
-        let _ = stop.current_dir("/").stdout(Stdio::null()).status();
-    }
-}
-
 /// What is to run, and how.
 pub struct Setup<'s> {
     /// The database that ours works in.
@@ -331,7 +242,7 @@ fn start(
     for name in setup.beside {
         match name.as_str() {
             "postgres" => {
-                let server = Server::start(setup.folder)?;
+                let server = Server::start(setup.folder, PORT, POSTGRES_SETTINGS)?;
                 let mut engine = Engine::psql("postgres")?;
                 engine.server = Some(server);
                 all.push(engine);

@@ -13,6 +13,7 @@ mod insert_cost;
 mod kill;
 mod loops;
 mod pairs;
+mod processes;
 mod report;
 mod reporting;
 mod rivals;
