@@ -10,9 +10,9 @@
 //! Always holds: every suite answers for every scenario of [`SCENARIOS`], or the run fails; a scenario that hangs is
 //! ended after [`SCENARIO_LIMIT`] and the suite goes on with those after it; the server must stop cleanly at the end.
 
-mod install;
+pub(crate) mod install;
 pub(crate) mod server;
-mod suite;
+pub(crate) mod suite;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -17,6 +17,7 @@ mod processes;
 mod report;
 mod reporting;
 mod rivals;
+mod round_trips;
 mod run;
 mod stats_cost;
 mod suites;
@@ -273,6 +274,8 @@ enum Command {
     Tpcds(tpcds::Options),
     /// What a change of a row costs: inserts, updates, deletes and whole transactions in loops of procedures.
     Loops(loops::Options),
+    /// Round trips a second of real clients, beside those of PostgreSQL by a client of the same language.
+    RoundTrips(round_trips::Options),
     /// How much of a folder of scripts the parser takes: parsed, refused by name, failed.
     Parse {
         /// DIR, then what `corpus parse` knows: --exclude WORD, --verbose, --top N.
@@ -382,6 +385,7 @@ fn main() {
         Command::Tpcds(options) => tpcds::run(&options),
         Command::Tpch(options) => tpch::run(&options),
         Command::Loops(options) => loops::run(&options),
+        Command::RoundTrips(options) => round_trips::run(&options),
         Command::Parse { arguments } => corpus::run("parse", &arguments),
         Command::Slt { arguments } => corpus::run("slt", &arguments),
         Command::Scripts { arguments } => corpus::run("scripts", &arguments),

@@ -60,8 +60,8 @@ fn suite(program: &Path, directory: &Path) -> Suite {
     }
 }
 
-/// pymssql, python-tds, pyodbc and mssql-python share one virtual environment.
-fn install_python(folder: &Path) -> Result<PathBuf, Failure> {
+/// The interpreter of the virtual environment that all Python clients share.
+pub fn install_python(folder: &Path) -> Result<PathBuf, Failure> {
     let home = folder.join("python");
     let python = home.join("bin").join("python");
     let requirements = source("python").join("requirements.txt");
@@ -77,7 +77,14 @@ fn install_python(folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn node(folder: &Path) -> Result<Suite, Failure> {
-    // Modules are looked for beside the file that imports them, so the suite is run from a copy beside them.
+    let mut suite = suite(Path::new("node"), &install_node(folder)?);
+    suite.arguments = vec!["suite.js".into()];
+    Ok(suite)
+}
+
+/// The folder of the programs for Node.
+pub fn install_node(folder: &Path) -> Result<PathBuf, Failure> {
+    // Modules are looked for beside the file that imports them, so the programs are run from copies beside them.
     let home = folder.join("node");
     let from = source("node");
     fs::create_dir_all(&home).map_err(|error| io(&home, &error))?;
@@ -87,13 +94,16 @@ fn node(folder: &Path) -> Result<Suite, Failure> {
         let line = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--cache", &cache];
         tool("npm", &line, &home, &[])
     })?;
-    let mut suite = suite(Path::new("node"), &home);
-    suite.arguments = vec!["suite.js".into()];
-    Ok(suite)
+    Ok(home)
 }
 
 fn go(folder: &Path) -> Result<Suite, Failure> {
-    let binary = folder.join("go").join("suite");
+    Ok(suite(&build_go(folder, ".", "suite")?, &source("go")))
+}
+
+/// A program of the Go module in tests/drivers/go, built.
+pub fn build_go(folder: &Path, package: &str, name: &str) -> Result<PathBuf, Failure> {
+    let binary = folder.join("go").join(name);
     let (modules, cache) = (text(&folder.join("go/modules")), text(&folder.join("go/cache")));
     let environment = [
         ("GOMODCACHE", modules.as_str()),
@@ -101,11 +111,21 @@ fn go(folder: &Path) -> Result<Suite, Failure> {
         ("GOFLAGS", "-mod=readonly -modcacherw"),
         ("CGO_ENABLED", "0"),
     ];
-    tool("go", &["build", "-o", &text(&binary), "."], &source("go"), &environment)?;
-    Ok(suite(&binary, &source("go")))
+    tool("go", &["build", "-o", &text(&binary), package], &source("go"), &environment)?;
+    Ok(binary)
 }
 
 fn jdbc(folder: &Path) -> Result<Suite, Failure> {
+    let path = compile_java(folder)?;
+    let mut suite = suite(Path::new("java"), &source("jdbc"));
+    suite.arguments = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", &path, "Suite"]
+        .map(String::from)
+        .to_vec();
+    Ok(suite)
+}
+
+/// The class path of the Java programs, compiled.
+pub fn compile_java(folder: &Path) -> Result<String, Failure> {
     let from = source("jdbc");
     let (jars, classes) = (folder.join("jdbc/jars"), folder.join("jdbc/classes"));
     once(folder, "jdbc", &[&from.join("pom.xml")], || {
@@ -130,11 +150,7 @@ fn jdbc(folder: &Path) -> Result<Suite, Failure> {
             tool("javac", &line, &from, &[])
         },
     )?;
-    let mut suite = suite(Path::new("java"), &from);
-    suite.arguments = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", &path, "Suite"]
-        .map(String::from)
-        .to_vec();
-    Ok(suite)
+    Ok(path)
 }
 
 /// .NET Core and SqlClient; the suite is compiled against what the runtime has.
@@ -249,7 +265,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-fn source(name: &str) -> PathBuf {
+pub fn source(name: &str) -> PathBuf {
     workspace().join("tests").join("drivers").join(name)
 }
 

@@ -48,7 +48,11 @@ pub struct Server {
 
 impl Server {
     pub fn start(folder: &Path, build: Build) -> Result<(Target, Server), Failure> {
-        let binary = build.millrace()?;
+        Server::start_binary(folder, &build.millrace()?)
+    }
+
+    /// One that is built already. Its data and its log are in the folder.
+    pub fn start_binary(folder: &Path, binary: &Path) -> Result<(Target, Server), Failure> {
         let data = folder.join(format!("data-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&data);
         let log = folder.join("server.log");
@@ -57,7 +61,7 @@ impl Server {
         let port = free_port().map_err(io)?;
         // Not a secret: the server lives for this run, on loopback, on an empty folder.
         let password = format!("Driver-tests-{}!", std::process::id());
-        let child = Command::new(&binary)
+        let child = Command::new(binary)
             .arg("serve")
             .arg("--data")
             .arg(&data)
@@ -104,6 +108,10 @@ impl Server {
         Err(Failure(format!("the server made no {}", path.display())))
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// SIGTERM, and a clean end.
     pub fn stop(mut self) -> Result<(), Failure> {
         if let Ok(Some(status)) = self.child.try_wait() {
@@ -138,6 +146,7 @@ impl Drop for Server {
     }
 }
 
-fn free_port() -> std::io::Result<u16> {
+/// A port of loopback that nobody listens on now.
+pub fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }

@@ -216,7 +216,8 @@ impl Suite {
     }
 }
 
-fn lines_of(child: &mut Child) -> Receiver<String> {
+/// The lines that a program prints, as they come.
+pub fn lines_of(child: &mut Child) -> Receiver<String> {
     let output = child.stdout.take().expect("stdout is piped");
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
