@@ -13,10 +13,13 @@
 //! 3. Both are written under the page's latch, but for the clearing of `flush_lsn` by the flusher that set it.
 //! 4. The target is met in time, not at once: more frames may be handed out for a moment.
 
+use crate::backed::Backed;
 use crate::mapping::{Mapping, Pages};
 use crate::page::{PAGE_BYTES, PAGE_WORDS};
+use crate::parted::{HUGE_FRAMES, Parted};
 use runtime::spin::SpinLock;
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
 use telemetry::SpinClass;
 
@@ -46,50 +49,26 @@ impl FrameMeta {
 const PREFAULT_STEP: usize = 32 << 20;
 /// And in one call of the system: it is milliseconds, as the pages are filled with zeros.
 const PREFAULT_CALL: usize = 2 << 20;
-/// Bytes kept populated ahead of use: as much as is in use, from a call's worth on, and this at most. A pool that holds a
-/// few pages keeps no more than those.
+/// Bytes kept populated ahead of use: of each part as much as is in use, from a call's worth on, and its share of this at
+/// most. A part that holds a few pages keeps no more than those.
 const PREFAULT_AHEAD: usize = 64 << 20;
-/// Frames of a stretch, at least: a huge page.
-const STRETCH_MIN: usize = (2 << 20) / PAGE_BYTES;
-/// Stretches of a pool, at most: the kernel keeps an area for each, and has not many.
-const STRETCHES_MAX: usize = 1024;
-
-/// Which frames are of which part: stretches of the frames, in turn.
-#[derive(Clone, Copy, Debug)]
-struct Parted {
-    parts: u32,
-    stretch: u32,
-    count: u32,
-}
-
-impl Parted {
-    fn new(count: usize, parts: usize) -> Parted {
-        let least = count.div_ceil(STRETCHES_MAX).max(1).next_multiple_of(STRETCH_MIN);
-        let stretch = if parts < 2 { count } else { least.min(count.div_ceil(parts)) };
-        Parted { parts: parts.max(1) as u32, stretch: stretch.max(1) as u32, count: count as u32 }
-    }
-
-    #[inline]
-    fn part_of(self, frame: u32) -> usize {
-        if self.parts == 1 { 0 } else { (frame / self.stretch % self.parts) as usize }
-    }
-
-    /// The frame that is the `nth` of a part, if it has so many.
-    fn frame(self, part: usize, nth: u32) -> Option<u32> {
-        let (round, within) = (nth / self.stretch, nth % self.stretch);
-        let stretch = u64::from(round) * u64::from(self.parts) + part as u64;
-        let frame = stretch * u64::from(self.stretch) + u64::from(within);
-        (frame < u64::from(self.count)).then_some(frame as u32)
-    }
-}
 
 /// The frames of one node; on a machine of one node all of them.
 struct Part {
     node: u16,
+    /// How many there are.
+    len: u32,
     /// Frames of it handed out at least once; may be counted past its end.
     fresh: AtomicU32,
     free: SpinLock<Vec<u32>>,
     trimmed: SpinLock<Vec<u32>>,
+}
+
+impl Part {
+    /// Frames of it handed out at least once.
+    fn used(&self) -> u32 {
+        self.fresh.load(Acquire).min(self.len)
+    }
 }
 
 /// What the pages of a pool shall lie in.
@@ -113,15 +92,11 @@ pub(crate) struct Frames {
     /// Frames handed out and not given back.
     out: AtomicUsize,
     target: AtomicUsize,
-    /// Bytes of the arena populated so far.
-    populated: AtomicU64,
-    /// Bytes told to the account of the process.
-    told: AtomicU64,
+    backed: Backed,
 }
 
 impl Drop for Frames {
     fn drop(&mut self) {
-        runtime::memory::mapped(-(self.told.load(Relaxed) as i64));
         runtime::memory::set_aside(-((self.count * PAGE_BYTES) as i64));
     }
 }
@@ -133,8 +108,9 @@ impl Frames {
         let meta = Mapping::new(count * size_of::<FrameMeta>(), Pages::Small)?;
         let parted = Parted::new(count, ask.nodes.len());
         let ready = if arena.is_reserved() { count * PAGE_BYTES } else { ask.prefault_bytes };
-        let part = |node: &usize| Part {
+        let part = |(at, node): (usize, &usize)| Part {
             node: *node as u16,
+            len: parted.len(at),
             fresh: AtomicU32::new(0),
             free: SpinLock::new(SpinClass::BufFreeList, Vec::new()),
             trimmed: SpinLock::new(SpinClass::BufFreeList, Vec::new()),
@@ -145,12 +121,11 @@ impl Frames {
             meta,
             count,
             parted,
-            parts: nodes.iter().map(part).collect(),
+            parts: nodes.iter().enumerate().map(part).collect(),
             has_nodes: !ask.nodes.is_empty(),
             out: AtomicUsize::new(0),
             target: AtomicUsize::new(count),
-            populated: AtomicU64::new(ready as u64),
-            told: AtomicU64::new(0),
+            backed: Backed::new(count),
         };
         if !ask.nodes.is_empty() {
             frames.bind();
@@ -161,13 +136,13 @@ impl Frames {
         }
         let _ = frames.arena.populate(0, ask.prefault_bytes);
         runtime::memory::set_aside((count * PAGE_BYTES) as i64);
-        frames.tell(ready.min(count * PAGE_BYTES));
+        frames.backed.note(0..(ready / PAGE_BYTES).min(count) as u32);
         Ok(frames)
     }
 
     /// Each stretch to its node. A refusal leaves memory where it is touched first, and the look-ups tell.
     fn bind(&self) {
-        let bytes = self.parted.stretch as usize * PAGE_BYTES;
+        let bytes = self.parted.stretch() * PAGE_BYTES;
         let stretches = (self.count * PAGE_BYTES).div_ceil(bytes);
         for i in 0..stretches {
             let node = self.parts[i % self.parts.len()].node;
@@ -177,33 +152,17 @@ impl Frames {
         }
     }
 
-    /// So much more of the arena is backed by memory.
-    fn tell(&self, bytes: usize) {
-        self.told.fetch_add(bytes as u64, Relaxed);
-        runtime::memory::mapped(bytes as i64);
-    }
-
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
     /// Frames ever handed out lie below this.
     pub(crate) fn used(&self) -> usize {
-        let last = |(part, of): (usize, &Part)| {
-            let mut nth = of.fresh.load(Acquire).min(self.count as u32);
-            // One that was counted past the part's end has no frame.
-            while nth > 0 {
-                match self.parted.frame(part, nth - 1) {
-                    Some(frame) => return frame as usize + 1,
-                    None => nth -= 1,
-                }
-            }
-            0
+        let end = |(at, part): (usize, &Part)| {
+            let last = part.used().checked_sub(1).and_then(|nth| self.parted.frame(at, nth));
+            last.map_or(0, |frame| frame as usize + 1)
         };
-        match &self.parts[..] {
-            [only] => (only.fresh.load(Acquire) as usize).min(self.count),
-            parts => parts.iter().enumerate().map(last).max().unwrap_or(0),
-        }
+        self.parts.iter().enumerate().map(end).max().unwrap_or(0)
     }
 
     /// The words of frame `f`.
@@ -231,7 +190,7 @@ impl Frames {
 
     /// Whether the frames are those of several nodes.
     fn is_parted(&self) -> bool {
-        self.parted.parts > 1
+        self.parted.parts() > 1
     }
 
     /// The node that the frame was asked to lie on.
@@ -264,19 +223,25 @@ impl Frames {
         if let Some(f) = part.free.lock().pop() {
             return Some(f);
         }
-        let has_more = |nth: u32| self.parted.frame(at, nth).is_some();
-        if has_more(part.fresh.load(Relaxed)) {
-            if let Some(f) = self.parted.frame(at, part.fresh.fetch_add(1, AcqRel)) {
-                if u64::from(f) * PAGE_BYTES as u64 >= self.populated.load(Relaxed) {
-                    self.tell(PAGE_BYTES);
-                }
-                return Some(f);
-            }
+        let f = match self.take_fresh(at) {
+            Some(f) => f,
+            None => part.trimmed.lock().pop()?,
+        };
+        self.backed.note(f..f + 1);
+        Some(f)
+    }
+
+    /// The next frame of a part that was never handed out.
+    fn take_fresh(&self, at: usize) -> Option<u32> {
+        let part = &self.parts[at];
+        if part.fresh.load(Relaxed) >= part.len {
+            return None;
+        }
+        let fresh = self.parted.frame(at, part.fresh.fetch_add(1, AcqRel));
+        if fresh.is_none() {
             part.fresh.fetch_sub(1, AcqRel);
         }
-        let f = part.trimmed.lock().pop()?;
-        self.tell(PAGE_BYTES);
-        Some(f)
+        fresh
     }
 
     /// Gives a frame back. It names no page.
@@ -319,8 +284,7 @@ impl Frames {
                     part.free.lock().push(f);
                     return trimmed;
                 }
-                self.told.fetch_sub(PAGE_BYTES as u64, Relaxed);
-                runtime::memory::mapped(-(PAGE_BYTES as i64));
+                self.backed.forget(f);
                 part.trimmed.lock().push(f);
                 trimmed += 1;
             }
@@ -330,42 +294,57 @@ impl Frames {
 
     /// Populates what is not yet populated, step by step; `step` is called between steps and says whether to go on.
     pub(crate) fn populate_all(&self, mut step: impl FnMut() -> bool) {
-        let end = self.count * PAGE_BYTES;
-        loop {
-            let from = self.populated.load(Relaxed) as usize;
-            if from >= end || !step() {
+        let end = self.count as u32;
+        let mut from = 0;
+        while let Some(next) = self.backed.first_without(from..end) {
+            if !step() {
                 return;
             }
-            self.populate(from, PREFAULT_STEP);
+            from = self.populate(next, 0..end, PREFAULT_STEP);
         }
     }
 
-    /// One step of so many bytes; others go first now and then.
-    fn populate(&self, from: usize, bytes: usize) {
-        for at in (from..from + bytes).step_by(PREFAULT_CALL) {
+    /// One step of so many bytes, from the huge page that `first` is in, of frames of `within`; where it ended. Others go
+    /// first now and then.
+    fn populate(&self, first: u32, within: Range<u32>, bytes: usize) -> u32 {
+        let from = (first & !(HUGE_FRAMES - 1)).max(within.start);
+        let to = from.saturating_add((bytes / PAGE_BYTES) as u32).min(within.end);
+        let end = to as usize * PAGE_BYTES;
+        for at in (from as usize * PAGE_BYTES..end).step_by(PREFAULT_CALL) {
             // A refusal leaves the pages to be touched on first use.
-            let _ = self.arena.populate(at, PREFAULT_CALL);
+            let _ = self.arena.populate(at, PREFAULT_CALL.min(end - at));
             runtime::task::let_others();
         }
-        let to = (from + bytes).min(self.count * PAGE_BYTES);
-        let before = self.populated.fetch_max((from + bytes) as u64, Relaxed) as usize;
-        self.tell(to.saturating_sub(before.max(from)));
+        self.backed.note(from..to);
+        to
     }
 
-    /// Populates one step when fewer than enough fresh bytes are ready; whether it did.
+    /// Populates one step of a part that has fewer than enough fresh bytes ready; whether there was one.
     pub(crate) fn prefault_step(&self) -> bool {
-        let end = self.count * PAGE_BYTES;
-        let ready = self.populated.load(Relaxed) as usize;
-        let used = self.used() * PAGE_BYTES;
-        let ahead = used.min(PREFAULT_AHEAD);
-        let is_small = used < PREFAULT_CALL;
-        if is_small || self.target() < self.count || ready >= end || ready >= used + ahead {
+        // A pool that is to become smaller sets nothing ready.
+        self.target() >= self.count && (0..self.parts.len()).any(|at| self.prefault(at))
+    }
+
+    fn prefault(&self, at: usize) -> bool {
+        let used = self.parts[at].used();
+        let share = (PREFAULT_AHEAD / self.parts.len()).max(PREFAULT_CALL);
+        let ahead = (used as usize * PAGE_BYTES).min(share);
+        if ahead < PREFAULT_CALL {
             return false;
         }
-        let from = ready.max(used) & !((2 << 20) - 1);
-        let bytes = ahead.min(PREFAULT_STEP).next_multiple_of(PREFAULT_CALL);
-        self.populate(from, bytes);
-        true
+        let end = used.saturating_add((ahead / PAGE_BYTES) as u32).min(self.parts[at].len);
+        let mut nth = used;
+        while let Some(frame) = self.parted.frame(at, nth).filter(|_| nth < end) {
+            let stretch = self.parted.stretch_of(frame);
+            let looked_at = frame..stretch.end.min(frame + (end - nth));
+            if let Some(first) = self.backed.first_without(looked_at.clone()) {
+                let bytes = ahead.min(PREFAULT_STEP).next_multiple_of(PREFAULT_CALL);
+                self.populate(first, stretch, bytes);
+                return true;
+            }
+            nth += looked_at.len() as u32;
+        }
+        false
     }
 
     /// Bytes in huge pages.
@@ -375,7 +354,7 @@ impl Frames {
 
     /// Bytes backed by memory, as far as was told.
     pub(crate) fn backed_bytes(&self) -> u64 {
-        self.told.load(Relaxed)
+        self.backed.bytes()
     }
 
     pub(crate) fn is_locked(&self) -> bool {
@@ -389,13 +368,9 @@ impl Frames {
 
     /// Each node that the frames are parted over, and how many of its frames are handed out.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (u16, usize)> {
-        self.parts.iter().enumerate().map(|(at, part)| {
+        self.parts.iter().map(|part| {
             let free = part.free.lock().len() + part.trimmed.lock().len();
-            let mut fresh = part.fresh.load(Relaxed).min(self.count as u32);
-            while fresh > 0 && self.parted.frame(at, fresh - 1).is_none() {
-                fresh -= 1;
-            }
-            (part.node, (fresh as usize).saturating_sub(free))
+            (part.node, (part.used() as usize).saturating_sub(free))
         })
     }
 }
@@ -438,6 +413,57 @@ mod tests {
         }
         runtime::numa::set_place(runtime::numa::Place::default());
         assert_eq!(frames.take(), None);
+    }
+
+    #[test]
+    fn memory_of_each_part_is_told_once_and_taken_back_once() {
+        const PAGE: u64 = PAGE_BYTES as u64;
+        let frames = of_nodes(4096, &[2, 7]);
+        let take = |node, count| -> Vec<u32> {
+            runtime::numa::set_place(runtime::numa::Place { node, memory: node });
+            let some = (0..count).map(|_| frames.take().expect("free")).collect();
+            runtime::numa::set_place(runtime::numa::Place::default());
+            some
+        };
+        let mut held = take(7, 300);
+        assert_eq!(frames.backed_bytes(), 300 * PAGE);
+        while frames.prefault_step() {}
+        let ready = frames.backed_bytes();
+        assert!(ready >= 600 * PAGE, "as much ahead as is in use");
+        held.extend(take(7, 300));
+        assert_eq!(frames.backed_bytes(), ready, "it was ready");
+        // Frames of the other node, most of them below those.
+        held.extend(take(2, 300));
+        assert_eq!(frames.backed_bytes(), ready + 300 * PAGE);
+        while frames.prefault_step() {}
+        let ready = frames.backed_bytes();
+        held.extend(take(2, 300));
+        assert_eq!(frames.backed_bytes(), ready, "it was ready");
+        held.iter().for_each(|f| frames.give(*f));
+        frames.set_target(100);
+        assert!(!frames.prefault_step());
+        let trimmed = frames.trim(usize::MAX);
+        assert_eq!((trimmed, frames.backed_bytes()), (1200, ready - 1200 * PAGE));
+        let mut steps = 0;
+        frames.populate_all(|| {
+            steps += 1;
+            true
+        });
+        assert_eq!((steps > 0, frames.backed_bytes()), (true, 4096 * PAGE));
+    }
+
+    #[test]
+    fn what_was_ready_at_first_is_told_and_can_be_trimmed() {
+        for nodes in [&[][..], &[0, 1, 5]] {
+            let ask = Ask { prefault_bytes: 100 * PAGE_BYTES, nodes, ..Ask::default() };
+            let frames = Frames::new(1000, &ask).expect("mapped");
+            assert_eq!(frames.backed_bytes(), 100 * PAGE_BYTES as u64);
+            let all = take_all(&frames);
+            assert_eq!(frames.backed_bytes(), 1000 * PAGE_BYTES as u64);
+            all.iter().for_each(|f| frames.give(*f));
+            frames.set_target(0);
+            assert_eq!((frames.trim(usize::MAX), frames.backed_bytes()), (1000, 0));
+        }
     }
 
     #[test]

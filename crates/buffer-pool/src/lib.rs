@@ -8,6 +8,7 @@
 //! Knows nothing about rows, keys, trees, transactions, or what a log record says; of a page it knows the first three
 //! words of the header (checksum, page id, page LSN).
 
+mod backed;
 mod classic;
 mod doublewrite;
 mod error;
@@ -17,6 +18,7 @@ mod io;
 mod mapping;
 mod memory;
 mod page;
+mod parted;
 mod pool;
 mod readahead;
 mod redo;
