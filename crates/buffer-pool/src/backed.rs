@@ -54,7 +54,7 @@ impl Backed {
     fn tell(&self, frames: i64) {
         if frames != 0 {
             self.frames.fetch_add(frames, Relaxed);
-            runtime::memory::mapped(frames * PAGE_BYTES as i64);
+            runtime::memory::mapped_for_pages(frames * PAGE_BYTES as i64);
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct Described<'a> {
     pub look: PageRead<'a>,
 }
 
-/// Frames of a pool made for `own` bytes, of pools made for `all` together, where the sessions leave `spare` bytes of the
+/// Frames of a pool made for `own` bytes, of pools made for `all` together, where all else leaves `spare` bytes of the
 /// limit. In steps of a 64th of the limit, so that it does not follow every statement.
 fn share_of_spare(spare: u64, limit: u64, own: u64, all: u64) -> usize {
     let step = (limit / 64).max(1);
@@ -62,15 +62,15 @@ impl BufferPool {
         self.follow_memory();
     }
 
-    /// Gives way when what sessions have taken leaves less than the pool would hold, and takes it back afterwards. One
-    /// step of a cleaner. Without a limit of the process ([`runtime::memory`]) it holds the most that it may.
+    /// Gives way when what the process has beside pages leaves less than the pool would hold, and takes it back afterwards.
+    /// One step of a cleaner. Without a limit of the process ([`runtime::memory`]) it holds the most that it may.
     pub fn follow_memory(&self) {
         let (least, most) = (self.bounds.0.load(Relaxed), self.bounds.1.load(Relaxed));
         let limit = runtime::memory::limit_bytes();
         let target = match limit >= i64::MAX as u64 {
             true => most,
             false => {
-                let spare = limit.saturating_sub(runtime::memory::heap_bytes());
+                let spare = runtime::memory::spare_for_pages();
                 let all = runtime::memory::aside_bytes();
                 share_of_spare(spare, limit, self.most_bytes(), all).clamp(least, most)
             }

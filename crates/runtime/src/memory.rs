@@ -3,7 +3,8 @@
 //! The binary's allocator is wrapped in [`Counting`]: each allocation adds to a counter of its thread, which the task
 //! that runs there takes along over its waits. So one account holds all that a session makes, whatever it is: trees,
 //! plans, values, documents, rows of temporary tables. The sum of the process is brought up to date by each thread
-//! every [`FLUSH_BYTES`]; what is mapped beside the allocator (pages of the buffer pools) is told by [`mapped`].
+//! every [`FLUSH_BYTES`]; what is mapped beside the allocator is told by [`mapped`], pages of the buffer pools, which give
+//! way to all else ([`spare_for_pages`]), by [`mapped_for_pages`].
 //!
 //! [`check`] is asked by whatever makes much: it refuses a task that has taken much once the process is near its limit,
 //! so a statement that cannot get on ends for itself alone. Without the allocator nothing is counted and nothing refused.
@@ -34,6 +35,8 @@ thread_local! {
 
 static HEAP: AtomicI64 = AtomicI64::new(0);
 static MAPPED: AtomicI64 = AtomicI64::new(0);
+/// Of MAPPED.
+static PAGES: AtomicI64 = AtomicI64::new(0);
 static ASIDE: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
 static BESIDE: AtomicI64 = AtomicI64::new(0);
@@ -100,6 +103,12 @@ pub fn mapped(bytes: i64) {
     MAPPED.fetch_add(bytes, Relaxed);
 }
 
+/// So many of them for pages of databases.
+pub fn mapped_for_pages(bytes: i64) {
+    PAGES.fetch_add(bytes, Relaxed);
+    mapped(bytes);
+}
+
 /// The running task has taken so many bytes that the allocator knows nothing of; less than 0: given back.
 #[inline]
 pub(crate) fn note_taken(bytes: i64) {
@@ -124,6 +133,13 @@ pub fn heap_bytes() -> u64 {
 /// What is mapped beside it.
 pub fn mapped_bytes() -> u64 {
     MAPPED.load(Relaxed).max(0) as u64
+}
+
+/// What the process may have for pages of databases: what all else leaves of the limit, but for what only small tasks may have,
+/// so that no task is refused for pages.
+pub fn spare_for_pages() -> u64 {
+    let else_used = whole() - PAGES.load(Relaxed);
+    (great_limit(LIMIT.load(Relaxed)) - else_used).max(0) as u64
 }
 
 /// What the process may have; `u64::MAX` as long as nobody has said.
@@ -190,6 +206,12 @@ pub fn is_short() -> bool {
     whole() > limit - limit / 8
 }
 
+/// What great tasks may bring the process to.
+#[inline]
+fn great_limit(limit: i64) -> i64 {
+    limit - limit / RESERVE_PART
+}
+
 /// What the process has, counted or not.
 #[inline]
 fn whole() -> i64 {
@@ -216,7 +238,7 @@ pub fn check(bytes: usize) -> Result<(), NoMemory> {
     let limit = LIMIT.load(Relaxed);
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX / 4);
     let whole = whole();
-    if whole + bytes <= limit - limit / RESERVE_PART {
+    if whole + bytes <= great_limit(limit) {
         return Ok(());
     }
     refuse(whole + bytes, limit, TAKEN.get() + bytes)

@@ -6,8 +6,8 @@
 //!   threads: [`placement::seat`].)
 //! - Half of 'max server memory (MB)' is for pages, as of `--memory`. Where the pools that there are were made for more,
 //!   each gets its share of what there is.
-//! - When what sessions have taken leaves less than that, pages give way, but together not below half of 'min server memory
-//!   (MB)' ([`engine::Database::set_pool_bounds`]).
+//! - When what sessions and memory-optimised tables have taken leaves less than that, pages give way, but together not below
+//!   half of 'min server memory (MB)' ([`engine::Database::set_pool_bounds`]).
 //!
 //! Invariant: no pool is given more than it was made for.
 
