@@ -8,7 +8,8 @@
 //! ([`step`]), and as many as an operator wants stay the process's ([`keep`]).
 //!
 //! Promises: a chunk begins on a boundary of [`HUGE_BYTES`] and has as many; what is in it, nobody knows. It lies on the memory
-//! node of the thread that took it, where the system could. What is ready counts as the process's memory, and as no
+//! node of the thread that took it, where the system could; of a thread that prefers none ([`numa::Seat::preferred`]: one node,
+//! or a machine taken as one) it lies where it was touched. What is ready counts as the process's memory, and as no
 //! task's; of what nobody has asked to be kept it is at most [`AHEAD`] chunks for each node, and none where none are in use.
 
 use crate::memory;
@@ -28,6 +29,8 @@ struct Node {
     in_use: usize,
     /// In use and ready together, at least.
     kept: usize,
+    /// The node itself, where who takes from here is to have its memory; `None`: where it is touched.
+    preferred: Option<u16>,
 }
 
 impl Node {
@@ -39,6 +42,12 @@ impl Node {
     /// Whether one more is to be.
     fn lacks(&self) -> bool {
         self.ready.len() < self.wanted()
+    }
+
+    /// Keeps nothing and prefers none; what is too many then.
+    fn forget(&mut self) -> Vec<Pages> {
+        (self.kept, self.preferred) = (0, None);
+        self.surplus()
     }
 
     /// Those that are too many.
@@ -68,9 +77,11 @@ pub struct Chunk {
 impl Chunk {
     /// One that is ready, or a new one. Where the system has none the process ends, as for any allocation.
     pub fn take() -> Chunk {
-        let node = numa::place().memory;
+        let seat = numa::seat();
+        let node = seat.place.memory;
         let ready = on(node, |node| {
             node.in_use += 1;
+            node.preferred = seat.preferred.or(node.preferred);
             node.ready.pop()
         });
         let pages = match ready {
@@ -108,19 +119,20 @@ fn give_back(pages: Vec<Pages>) {
     memory::note_taken(HUGE_BYTES as i64 * pages.len() as i64);
 }
 
-/// Of a memory node so many bytes stay the process's, in use or ready: [`step`] touches what is missing. Less than before:
-/// what is ready and too much goes back to the system.
-pub fn keep(node: u16, bytes: u64) {
-    give_back(on(node, |node| {
-        node.kept = (bytes / HUGE_BYTES as u64) as usize;
-        node.surplus()
+/// Of a memory node (`None`: of whichever, for threads that prefer none and are on node 0) so many bytes stay the process's, in
+/// use or ready: [`step`] touches what is missing. Less than before: what is ready and too much goes back to the system.
+pub fn keep(node: Option<u16>, bytes: u64) {
+    give_back(on(node.unwrap_or(0), |of| {
+        of.kept = (bytes / HUGE_BYTES as u64) as usize;
+        of.preferred = node;
+        of.surplus()
     }));
 }
 
-/// Of no node any more.
+/// Of no node any more, and no node is preferred until somebody does.
 pub fn keep_none() {
-    let nodes = NODES.lock().len();
-    (0..nodes).for_each(|node| keep(node as u16, 0));
+    let all: Vec<Pages> = NODES.lock().iter_mut().flat_map(Node::forget).collect();
+    give_back(all);
 }
 
 /// Makes one more ready, where one is missing and memory is not short; whether it did. Takes a few milliseconds where memory
@@ -129,10 +141,16 @@ pub fn step() -> bool {
     if memory::is_short() {
         return false;
     }
-    let Some(node) = NODES.lock().iter().position(Node::lacks) else { return false };
+    let lacking = {
+        let nodes = NODES.lock();
+        nodes.iter().position(Node::lacks).map(|node| (node, nodes[node].preferred))
+    };
+    let Some((node, preferred)) = lacking else { return false };
     let pages = Pages::map(HUGE_BYTES);
-    // What the kernel refuses is touched when it is used, and comes from where it is then.
-    let _ = numa::bind(pages.base().as_ptr(), HUGE_BYTES, node);
+    if let Some(preferred) = preferred {
+        // Refused, it comes from where it is touched: slower, not wrong.
+        let _ = numa::bind(pages.base().as_ptr(), HUGE_BYTES, preferred.into());
+    }
     pages.touch();
     memory::note_taken(-(HUGE_BYTES as i64));
     on(node as u16, |node| node.ready.push(pages));
@@ -166,7 +184,7 @@ mod tests {
         unsafe {
             second.base().write_bytes(7, HUGE_BYTES);
         }
-        keep(0, 3 * HUGE_BYTES as u64);
+        keep(None, 3 * HUGE_BYTES as u64);
         drop((first, second));
         assert_eq!(memory::taken_bytes(), taken);
         assert!(step() && !step());
@@ -175,12 +193,55 @@ mod tests {
         assert!(bases.iter().all(|base| again.iter().any(|chunk| chunk.base() == *base)));
         drop(again);
         assert_eq!(ready_bytes(), 3 * HUGE_BYTES as u64, "one too many went back");
-        keep(0, 0);
+        keep(None, 0);
         assert_eq!(ready_bytes(), 0);
         let some: Vec<Chunk> = (0..3).map(|_| Chunk::take()).collect();
         while step() {}
         assert_eq!(ready_bytes(), 3 * HUGE_BYTES as u64, "as many ahead as are in use");
         drop(some);
         assert_eq!((ready_bytes(), memory::taken_bytes()), (0, taken));
+        nodes_are_those_that_somebody_prefers();
+        assert_eq!((ready_bytes(), memory::taken_bytes()), (0, taken));
+    }
+
+    /// What the kernel was told of the memory at an address; `None` where it does not tell.
+    fn policy(at: NonNull<u8>) -> Option<String> {
+        let maps = std::fs::read_to_string("/proc/self/numa_maps").ok()?;
+        let areas = maps.lines().filter_map(|line| {
+            let mut words = line.split(' ');
+            Some((usize::from_str_radix(words.next()?, 16).ok()?, words.next()?))
+        });
+        let below = areas.filter(|(from, _)| *from <= at.addr().get());
+        below.max_by_key(|(from, _)| *from).map(|(_, policy)| policy.to_owned())
+    }
+
+    fn nodes_are_those_that_somebody_prefers() {
+        let preferred = |at: u16| on(at, |node| node.preferred);
+        let touched = |node| {
+            keep(node, HUGE_BYTES as u64);
+            assert!(step());
+            let told = policy(Chunk::take().base());
+            keep_none();
+            told
+        };
+        // A sandbox may take a policy and tell of none.
+        let told = touched(None);
+        assert!(told.is_none_or(|told| !told.contains(':')), "nothing was bound");
+        let told = touched(Some(0));
+        assert!(told.is_none_or(|told| told == "prefer:0" || told == "default"));
+
+        let seat = numa::seat();
+        let place = numa::Place { node: 3, memory: 3 };
+        for (prefers, then) in [(None, None), (Some(3), Some(3)), (None, Some(3))] {
+            // Said as of who began the thread: the kernel need not have the node.
+            numa::inherit(numa::Seat { place, preferred: prefers });
+            drop(Chunk::take());
+            assert_eq!(preferred(3), then, "who prefers none leaves it");
+        }
+        numa::inherit(seat);
+        keep(Some(3), 0);
+        assert_eq!(preferred(3), Some(3));
+        keep_none();
+        assert_eq!(preferred(3), None);
     }
 }

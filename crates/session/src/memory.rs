@@ -31,14 +31,13 @@ pub(crate) fn nodes(config: &InstanceConfig) -> Vec<usize> {
 /// [`Instance::populate_memory`].
 pub(crate) fn keep_for_tables(config: &InstanceConfig) {
     let nodes = match nodes(config) {
-        nodes if nodes.is_empty() => vec![0],
-        nodes => nodes,
+        nodes if nodes.is_empty() => vec![None],
+        nodes => nodes.into_iter().map(|node| u16::try_from(node).ok()).collect(),
     };
     // An instance before this one in the process may have kept some elsewhere.
     runtime::chunks::keep_none();
     for node in &nodes {
-        let bytes = config.table_memory_bytes / nodes.len() as u64;
-        runtime::chunks::keep(u16::try_from(*node).unwrap_or_default(), bytes);
+        runtime::chunks::keep(*node, config.table_memory_bytes / nodes.len() as u64);
     }
 }
 
