@@ -40,8 +40,8 @@ struct Slot {
     /// Absent while it runs.
     coroutine: Option<Stack>,
     yielder: *const TaskYielder,
-    /// Counts parks; a timer of an earlier park is void.
-    parks: u64,
+    /// The number of its last park, or 0; a timer of another is void.
+    park: u64,
     timed_out: bool,
 }
 
@@ -49,7 +49,7 @@ struct Slot {
 struct Timer {
     deadline_ns: u64,
     index: u32,
-    parks: u64,
+    park: u64,
 }
 
 struct Running {
@@ -65,6 +65,8 @@ pub(crate) struct Local {
     free: RefCell<Vec<u32>>,
     stacks: RefCell<Vec<DefaultStack>>,
     timers: RefCell<BinaryHeap<Reverse<Timer>>>,
+    /// Parks of all tasks so far, each with a number of its own: the timer of a task that has ended finds none in its place.
+    parks: Cell<u64>,
     running: RefCell<Option<Running>>,
     yielder: Cell<*const TaskYielder>,
     pub pollers: RefCell<Option<Pollers>>,
@@ -90,6 +92,7 @@ thread_local! {
             free: RefCell::new(Vec::new()),
             stacks: RefCell::new(Vec::new()),
             timers: RefCell::new(BinaryHeap::new()),
+            parks: Cell::new(0),
             running: RefCell::new(None),
             yielder: Cell::new(std::ptr::null()),
             pollers: RefCell::new(None),
@@ -288,7 +291,7 @@ impl Local {
             task,
             coroutine: Some(coroutine),
             yielder: std::ptr::null(),
-            parks: 0,
+            park: 0,
             timed_out: false,
         });
         self.enqueue(core, index);
@@ -383,7 +386,7 @@ impl Local {
             let mut slab = self.slab.borrow_mut();
             let slot = slab.get_mut(index).and_then(|slot| slot.as_mut());
             let valid =
-                slot.filter(|s| s.parks == first.parks && s.task.state.load(Relaxed) & PARKED != 0);
+                slot.filter(|s| s.park == first.park && s.task.state.load(Relaxed) & PARKED != 0);
             match valid {
                 Some(_) if first.deadline_ns > now => return Some(first.deadline_ns),
                 Some(slot) => {
@@ -407,7 +410,7 @@ impl Local {
         if timers.len() > 1024 && timers.len() > 4 * self.live_tasks() {
             let slab = self.slab.borrow();
             timers.retain(|Reverse(t)| {
-                slab[t.index as usize].as_ref().is_some_and(|s| s.parks == t.parks)
+                slab[t.index as usize].as_ref().is_some_and(|s| s.park == t.park)
             });
         }
         timers.push(Reverse(timer));
@@ -511,12 +514,12 @@ impl TaskHooks for Hooks {
         with(|l| {
             let mut slab = l.slab.borrow_mut();
             let Some(slot) = &mut slab[index as usize] else { return };
-            slot.parks += 1;
-            slot.timed_out = false;
-            let parks = slot.parks;
+            let park = l.parks.get() + 1;
+            l.parks.set(park);
+            (slot.park, slot.timed_out) = (park, false);
             drop(slab);
             if let Some(deadline_ns) = deadline_ns {
-                l.add_timer(Timer { deadline_ns, index, parks });
+                l.add_timer(Timer { deadline_ns, index, park });
             }
             l.device_waiters.set(l.device_waiters.get() + for_device);
         });

@@ -146,6 +146,29 @@ fn timers_fire_in_order_and_early_wakes_void_them() {
 }
 
 #[test]
+fn a_timer_of_a_task_that_has_ended_is_none_of_who_has_its_place() {
+    let s = start(1);
+    // A void timer goes when it is the next; this one keeps the other from being that.
+    let before = clock::now_ns() + 100_000_000;
+    let sleeper = s.spawn("sleeper", None, move || task::park(Misc, Some(before)));
+    let soon = before + 20_000_000;
+    let first = s.spawn("first", None, move || {
+        let waker = task::current_waker();
+        crate::spawn_here("waker", move || waker.wake());
+        assert_eq!(task::park(Misc, Some(soon)), task::Parked::Woken);
+    });
+    first.join().expect("no panic");
+    let second = s.spawn("second", None, move || {
+        let late = soon + 100_000_000;
+        assert_eq!(task::park(Misc, Some(late)), task::Parked::TimedOut);
+        assert!(clock::now_ns() >= late, "not at the first one's deadline");
+    });
+    second.join().expect("no panic");
+    assert_eq!(sleeper.join().expect("no panic"), task::Parked::TimedOut);
+    s.stop();
+}
+
+#[test]
 fn a_long_loop_yields_after_its_quantum() {
     let s = start(1);
     let other_ran = Arc::new(AtomicBool::new(false));
