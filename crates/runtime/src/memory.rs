@@ -3,7 +3,7 @@
 //! The binary's allocator is wrapped in [`Counting`]: each allocation adds to a counter of its thread, which the task
 //! that runs there takes along over its waits. So one account holds all that a session makes, whatever it is: trees,
 //! plans, values, documents, rows of temporary tables. The sum of the process is brought up to date by each thread
-//! every [`FLUSH_BYTES`]; what is mapped beside the allocator is told by [`mapped`], pages of the buffer pools, which give
+//! every [`FLUSH_BYTES`], and when it ends; what is mapped beside the allocator is told by [`mapped`], pages of the buffer pools, which give
 //! way to all else ([`spare_for_pages`]), by [`mapped_for_pages`].
 //!
 //! [`check`] is asked by whatever makes much: it refuses a task that has taken much once the process is near its limit,
@@ -29,8 +29,26 @@ const BESIDE_PART: i64 = 5;
 thread_local! {
     /// Of the running task.
     static TAKEN: Cell<i64> = const { Cell::new(0) };
-    /// Of the thread, and not yet told.
+    /// Of the thread, and not yet told; [`ENDED`] of one that ends.
     static UNTOLD: Cell<i64> = const { Cell::new(0) };
+    static END: End = const { End };
+}
+
+/// Of a thread that has told what it had: whatever its other destructors still take and free is told at once, being so far from 0.
+const ENDED: i64 = 1 << 62;
+
+/// Tells when it is dropped, with the thread.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        tell(UNTOLD.get().wrapping_add(ENDED));
+    }
+}
+
+/// The calling thread shall tell what it has not told when it ends. Not for the allocator: it allocates.
+pub(crate) fn tell_at_end() {
+    END.with(|_| ());
 }
 
 static HEAP: AtomicI64 = AtomicI64::new(0);
@@ -57,13 +75,19 @@ const fn weight(size: usize) -> i64 {
 fn count(bytes: i64) {
     // Also in a thread that ends: a cell without a destructor stays.
     TAKEN.set(TAKEN.get().wrapping_add(bytes));
-    let untold = UNTOLD.get() + bytes;
+    let untold = UNTOLD.get().wrapping_add(bytes);
     if untold.unsigned_abs() < FLUSH_BYTES as u64 {
         UNTOLD.set(untold);
     } else {
-        UNTOLD.set(0);
-        HEAP.fetch_add(untold, Relaxed);
+        tell(untold);
     }
+}
+
+#[cold]
+fn tell(untold: i64) {
+    let rest = if untold > ENDED / 2 { ENDED } else { 0 };
+    UNTOLD.set(rest);
+    HEAP.fetch_add(untold.wrapping_sub(rest), Relaxed);
 }
 
 // SAFETY: every call goes to the inner allocator with the arguments as they came; what is done beside it are additions
@@ -125,7 +149,7 @@ pub fn aside_bytes() -> u64 {
     ASIDE.load(Relaxed).max(0) as u64
 }
 
-/// What the allocator has given out, in bytes, to within [`FLUSH_BYTES`] of each thread.
+/// What the allocator has given out, in bytes, to within [`FLUSH_BYTES`] of each thread that there is.
 pub fn heap_bytes() -> u64 {
     HEAP.load(Relaxed).max(0) as u64
 }
@@ -279,6 +303,22 @@ mod tests {
             counting.dealloc(block, Layout::from_size_align(3 << 20, 8).expect("a layout"));
         }
         assert_eq!(taken_bytes(), before);
+    }
+
+    #[test]
+    fn a_thread_that_ends_tells_at_once_what_its_destructors_do() {
+        std::thread::spawn(|| {
+            count(1000);
+            assert_eq!(UNTOLD.get(), 1000);
+            drop(End);
+            assert_eq!(UNTOLD.get(), ENDED);
+            for bytes in [32, -32, FLUSH_BYTES * 3, -FLUSH_BYTES * 3, -1000] {
+                count(bytes);
+                assert_eq!(UNTOLD.get(), ENDED, "nothing is left untold");
+            }
+        })
+        .join()
+        .expect("no panic");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! OS threads: started with a name, pinned to a CPU; and what the process may open.
 
-use crate::numa;
+use crate::{memory, numa};
 use std::io;
 use std::sync::OnceLock;
 
@@ -13,6 +13,7 @@ pub fn spawn<T: Send + 'static>(
     let seat = numa::seat();
     std::thread::Builder::new().name(name.to_owned()).spawn(move || {
         numa::inherit(seat);
+        memory::tell_at_end();
         f()
     })
 }
