@@ -16,13 +16,19 @@ use types::Value;
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[&NODES, &MEMORY_NODES];
 
-/// A node of the machine, or of soft-NUMA.
+/// A node that schedulers are counted by: of the machine, or of soft-NUMA. Made without asking the system.
 pub struct Node {
     id: i32,
     /// Whose memory is its own.
     memory_node: i32,
     schedulers: Vec<Scheduler>,
     tasks: i32,
+}
+
+/// A node of the machine, and what of the process lies there. The kernel walks all of its pages for it.
+pub struct MemoryNode {
+    id: i32,
+    schedulers: Vec<Scheduler>,
     /// What the process has of it, and locked, in KiB; the node's own memory.
     resident_kb: i64,
     virtual_kb: i64,
@@ -32,51 +38,45 @@ pub struct Node {
     away_kb: i64,
 }
 
-/// The nodes that schedulers are counted by.
 fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
-    nodes_of(context, &snapshot::nodes(), |scheduler| scheduler.node)
-}
-
-/// The machine's.
-fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
-    let ids: Vec<(i32, i32)> = snapshot::memory_nodes().into_iter().map(|id| (id, id)).collect();
-    let parts = snapshot::nodes();
-    nodes_of(context, &ids, |scheduler| {
-        let part = parts.iter().find(|(id, _)| *id == scheduler.node);
-        part.map_or(scheduler.node, |(_, node)| *node)
-    })
-}
-
-fn nodes_of(
-    context: &Context<'_>,
-    ids: &[(i32, i32)],
-    node_of: impl Fn(&Scheduler) -> i32,
-) -> Result<Vec<Node>, SqlError> {
     let snapshot = Snapshot::take(context);
+    let one = |(id, memory_node)| {
+        let schedulers = schedulers_of(&snapshot, |scheduler| scheduler.node == id);
+        let here = |t: &&snapshot::Task| schedulers.iter().any(|s| s.id == t.scheduler_id);
+        let tasks = snapshot.tasks.iter().filter(here).count() as i32;
+        Node { id, memory_node, schedulers, tasks }
+    };
+    Ok(snapshot::nodes().into_iter().map(one).collect())
+}
+
+fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<MemoryNode>, SqlError> {
+    let snapshot = Snapshot::take(context);
+    let (ids, parts) = (snapshot::memory_nodes(), snapshot::nodes());
+    let memory_of = |node: i32| {
+        let part = parts.iter().find(|(id, _)| *id == node);
+        part.map_or(node, |(_, memory_node)| *memory_node)
+    };
     let process = Process::now();
     let pages = (ids.len() > 1).then(resident_by_node);
     let databases = context.server.databases();
-    let one = |(place, (id, memory_node)): (usize, &(i32, i32))| {
-        let schedulers: Vec<Scheduler> =
-            snapshot.schedulers.iter().filter(|s| node_of(s) == *id).cloned().collect();
-        let here = |t: &&snapshot::Task| schedulers.iter().any(|s| s.id == t.scheduler_id);
-        Node {
-            id: *id,
-            memory_node: *memory_node,
-            tasks: snapshot.tasks.iter().filter(here).count() as i32,
-            resident_kb: match &pages {
-                Some(pages) => pages.iter().find(|(n, _)| n == id).map_or(0, |(_, kb)| *kb),
-                None => process.resident_kb,
-            },
-            // The address space is no node's: the first one stands for it.
-            virtual_kb: if place == 0 { process.virtual_kb } else { 0 },
-            locked_kb: if place == 0 { process.locked_kb } else { 0 },
-            memory_kb: node_kb(*id),
-            away_kb: pages_away(&databases, *id) as i64 * 8,
-            schedulers,
-        }
+    let one = |(place, id): (usize, i32)| MemoryNode {
+        id,
+        schedulers: schedulers_of(&snapshot, |scheduler| memory_of(scheduler.node) == id),
+        resident_kb: match &pages {
+            Some(pages) => pages.iter().find(|(n, _)| *n == id).map_or(0, |(_, kb)| *kb),
+            None => process.resident_kb,
+        },
+        // The address space is no node's: the first one stands for it.
+        virtual_kb: if place == 0 { process.virtual_kb } else { 0 },
+        locked_kb: if place == 0 { process.locked_kb } else { 0 },
+        memory_kb: node_kb(id),
+        away_kb: pages_away(&databases, id) as i64 * 8,
     };
-    Ok(ids.iter().enumerate().map(one).collect())
+    Ok(ids.into_iter().enumerate().map(one).collect())
+}
+
+fn schedulers_of(snapshot: &Snapshot, is_of: impl Fn(&Scheduler) -> bool) -> Vec<Scheduler> {
+    snapshot.schedulers.iter().filter(|scheduler| is_of(scheduler)).cloned().collect()
 }
 
 /// Memory of a node in KiB.
@@ -133,13 +133,14 @@ fn read_resident() -> Resident {
     all.into_iter().collect()
 }
 
-impl Node {
-    fn mask(&self, online: bool) -> i64 {
-        let cpus = self.schedulers.iter().filter(|s| !online || s.status == "VISIBLE ONLINE");
-        cpus.filter_map(|s| s.cpu).filter(|cpu| *cpu < 64).fold(0u64, |mask, cpu| mask | 1 << cpu)
-            as i64
-    }
+/// Their CPUs as a mask, of all or of those in use.
+fn mask(schedulers: &[Scheduler], online: bool) -> i64 {
+    let cpus = schedulers.iter().filter(|s| !online || s.status == "VISIBLE ONLINE");
+    cpus.filter_map(|s| s.cpu).filter(|cpu| *cpu < 64).fold(0u64, |mask, cpu| mask | 1 << cpu)
+        as i64
+}
 
+impl Node {
     fn online(&self) -> impl Iterator<Item = &Scheduler> {
         self.schedulers.iter().filter(|s| s.status == "VISIBLE ONLINE")
     }
@@ -153,21 +154,21 @@ view! {
     memory_clerk_address varbinary(8) = Address::Clerk(0).value();
     io_completion_worker_address varbinary(8) null = NULL;
     memory_node_id smallint = n.memory_node as i16;
-    cpu_affinity_mask bigint = n.mask(false);
+    cpu_affinity_mask bigint = mask(&n.schedulers, false);
     online_scheduler_count smallint = n.online().count() as i16;
     idle_scheduler_count smallint = n.online().filter(|s| s.stats.asleep).count() as i16;
     active_worker_count int = n.tasks;
     avg_load_balance int = n.tasks / (n.online().count() as i32).max(1);
-    timer_task_affinity_mask bigint = n.mask(true);
-    permanent_task_affinity_mask bigint = n.mask(true);
+    timer_task_affinity_mask bigint = mask(&n.schedulers, true);
+    permanent_task_affinity_mask bigint = mask(&n.schedulers, true);
     resource_monitor_state bit = false;
-    online_scheduler_mask bigint = n.mask(true);
+    online_scheduler_mask bigint = mask(&n.schedulers, true);
     processor_group smallint = 0i16;
     cpu_count int = n.schedulers.iter().filter(|s| s.status != "HIDDEN ONLINE").count() as i32;
 }
 
 view! {
-    MEMORY_NODES = "sys.dm_os_memory_nodes" of Node as n, rows memory_nodes;
+    MEMORY_NODES = "sys.dm_os_memory_nodes" of MemoryNode as n, rows memory_nodes;
     memory_node_id smallint = n.id as i16;
     virtual_address_space_reserved_kb bigint = n.virtual_kb;
     virtual_address_space_committed_kb bigint = n.resident_kb;
@@ -175,8 +176,8 @@ view! {
     pages_kb bigint = n.resident_kb;
     shared_memory_reserved_kb bigint = 0i64;
     shared_memory_committed_kb bigint = 0i64;
-    cpu_affinity_mask bigint = n.mask(false);
-    online_scheduler_mask bigint = n.mask(true);
+    cpu_affinity_mask bigint = mask(&n.schedulers, false);
+    online_scheduler_mask bigint = mask(&n.schedulers, true);
     processor_group smallint = 0i16;
     foreign_committed_kb bigint = n.away_kb;
     target_kb bigint = n.memory_kb;
