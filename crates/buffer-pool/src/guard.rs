@@ -9,8 +9,8 @@
 
 use crate::frames::FrameMeta;
 use crate::page::{
-    FIRST, LINE_WORDS, PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, copied_shared,
-    copy_shared, header, prefetch_line, prefetch_lines,
+    LINE_WORDS, PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, copied_shared, copy_shared,
+    header, prefetch_lines,
 };
 use crate::word;
 use log_manager::Lsn;
@@ -45,7 +45,7 @@ impl<'a> PageRead<'a> {
     pub fn prefetch(&self, words: std::ops::Range<usize>) {
         let lines = words.start / LINE_WORDS..words.end.div_ceil(LINE_WORDS);
         prefetch_lines(self.frame, lines.start, lines.len());
-        prefetch_line::<FIRST>(self.meta);
+        stdx::fetch(std::ptr::from_ref(self.meta));
     }
 
     /// Copies the page; whether the copy is one state of it.

@@ -117,34 +117,18 @@ pub mod header {
 
 /// Words of a line.
 pub(crate) const LINE_WORDS: usize = 8;
-/// The caches, as the hints _MM_HINT_T0 and _MM_HINT_T1 name them.
-pub(crate) const FIRST: i32 = 3;
-const SECOND: i32 = 2;
 
 /// Has the processor fetch the lines of a page into its second cache.
 #[inline]
 pub(crate) fn prefetch(words: &[AtomicU64; PAGE_WORDS]) {
-    words.chunks_exact(LINE_WORDS).for_each(|line| prefetch_line::<SECOND>(&line[0]));
+    words.chunks_exact(LINE_WORDS).for_each(|line| stdx::fetch_second(line.as_ptr()));
 }
 
 /// Has it fetch some of them into its first cache; those beyond the page's end it has not.
 #[inline]
 pub(crate) fn prefetch_lines(words: &[AtomicU64; PAGE_WORDS], from: usize, lines: usize) {
     let lines = words.chunks_exact(LINE_WORDS).skip(from).take(lines);
-    lines.for_each(|line| prefetch_line::<FIRST>(&line[0]));
-}
-
-/// The line in which a value begins.
-#[inline]
-pub(crate) fn prefetch_line<const CACHE: i32>(value: &impl Sized) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::_mm_prefetch;
-        // SAFETY: a hint, which reads nothing; the address is one of ours.
-        unsafe { _mm_prefetch::<CACHE>(std::ptr::from_ref(value).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    lines.for_each(|line| stdx::fetch(line.as_ptr()));
 }
 
 /// Copies the words of a shared page; while others change it, what is copied may be of several states, or rubbish.

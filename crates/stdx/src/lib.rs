@@ -1,15 +1,17 @@
-//! What std lacks, in one small drawer: cache-line padding, aligned bytes, buckets of histograms, a hash of numbers, digits
-//! of bytes, the last word of a process.
+//! What std lacks, in one small drawer: cache-line padding and fetching, aligned bytes, buckets of histograms, a hash of
+//! numbers, digits of bytes, the last word of a process.
 //!
 //! Knows nothing about databases, threads, clocks or files.
 
 mod aligned;
 pub mod buckets;
+mod fetch;
 mod hex;
 mod numbers;
 mod padded;
 
 pub use aligned::{AlignedBuf, BLOCK_BYTES};
+pub use fetch::{fetch, fetch_second};
 pub use hex::hex;
 pub use numbers::{NumberHasher, NumberMap};
 pub use padded::CachePadded;

@@ -15,7 +15,6 @@
 //! be looking at it any more (`reclaim.rs`, epochs), to the table's own memory (`slab.rs`). docs/decisions/0014-memory-tables.md says why it is so.
 
 mod buckets;
-mod fetch;
 #[cfg_attr(
     loom,
     allow(dead_code, reason = "only the lock-free parts are built for the model checker")

@@ -1,13 +1,13 @@
 //! The heads of a hash index's chains: null at first, and in huge pages where there are many, for each is looked for at
 //! random, and a look-up of its address that misses costs as much as the head itself.
 
-use crate::memory::fetch::fetch;
 use crate::memory::row::Row;
 use crate::memory::sync::AtomicPtr;
 #[cfg(not(loom))]
 use runtime::pages::{HUGE_BYTES, Pages};
 use std::ops::Deref;
 use std::ptr::null_mut;
+use stdx::fetch;
 
 pub(crate) enum Buckets {
     Few(Box<[AtomicPtr<Row>]>),

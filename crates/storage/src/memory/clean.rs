@@ -9,7 +9,6 @@
 //! A version is needed if a snapshot sees it and not the one above it. One long reader keeps what it sees, and no other
 //! version.
 
-use crate::memory::fetch::fetch;
 use crate::memory::leaving::Leaving;
 use crate::memory::lists::Listed;
 use crate::memory::reclaim::{Guard, pin};
@@ -21,7 +20,7 @@ use log_manager::Lsn;
 use parking_lot::Mutex;
 use runtime::task::{MAX_SLOTS, slot};
 use std::sync::atomic::{AtomicUsize, Ordering::*};
-use stdx::CachePadded;
+use stdx::{CachePadded, fetch};
 
 /// So many pieces of memory are given back at a time, by whoever comes along when that may be.
 const LEAVING_MAX: usize = 4096;

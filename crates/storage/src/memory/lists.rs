@@ -1,10 +1,9 @@
 //! Rows in lists: of those to be cleaned (`clean.rs`), and of those that the tree beside lacks (`unwritten.rs`).
 
-use crate::memory::fetch::fetch;
 use crate::memory::row::Row;
 use parking_lot::Mutex;
 use runtime::task::{MAX_SLOTS, slot};
-use stdx::CachePadded;
+use stdx::{CachePadded, fetch};
 
 /// A row in a list.
 pub(crate) struct Listed(*const Row);

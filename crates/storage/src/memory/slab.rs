@@ -19,7 +19,6 @@
 //!    what is written in their pieces. The last piece of a batch has no next.
 //! 3. Pieces above [`PIECE_MAX`] are the allocator's, and listed.
 
-use crate::memory::fetch::fetch;
 use parking_lot::Mutex;
 use runtime::chunks::Chunk;
 use runtime::pages::HUGE_BYTES;
@@ -30,7 +29,7 @@ use std::collections::HashSet;
 use std::ptr::{NonNull, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
-use stdx::CachePadded;
+use stdx::{CachePadded, fetch};
 
 const LINE: usize = 64;
 /// Of pieces, and what classes go by.
