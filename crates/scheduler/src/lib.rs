@@ -121,6 +121,8 @@ pub struct Schedulers {
     cores: Vec<Arc<Core>>,
     threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
     next: AtomicUsize,
+    /// Held by who changes which schedulers are online: one at a time.
+    changing: Mutex<()>,
     shares: Arc<Shares>,
     /// Of [`sim`]: many instances of a run share them, one after the other, so `stop` does nothing.
     simulated: bool,
@@ -158,7 +160,8 @@ impl Schedulers {
         }
         let next = AtomicUsize::new(0);
         let threads = Mutex::new(running);
-        Ok(Arc::new(Schedulers { cores, threads, next, shares, simulated: false }))
+        let changing = Mutex::default();
+        Ok(Arc::new(Schedulers { cores, threads, next, changing, shares, simulated: false }))
     }
 
     /// Starts a task on scheduler `on`, or on the one with the fewest tasks of those online. After [`Self::stop`] the
@@ -179,34 +182,45 @@ impl Schedulers {
         handle
     }
 
+    /// Who looks from one to the next while others come and go may find none online: then it is any of them.
     fn least_loaded(&self) -> &Arc<Core> {
         let n = self.cores.len();
         let first = self.next.fetch_add(1, Relaxed);
-        let in_turn = (0..n).map(|i| &self.cores[(first + i) % n]);
-        let online = in_turn.filter(|core| core.online.load(Relaxed));
-        match online.min_by_key(|core| core.tasks.load(Relaxed)) {
+        let in_turn = || (0..n).map(|i| &self.cores[(first + i) % n]);
+        let tasks = |core: &&Arc<Core>| core.tasks.load(Relaxed);
+        let online = in_turn().filter(|core| core.online.load(Relaxed)).min_by_key(tasks);
+        match online.or_else(|| in_turn().min_by_key(tasks)) {
             Some(core) => core,
             None => stdx::fatal!("there are no schedulers"),
         }
     }
 
     /// Which schedulers get new tasks, by their CPUs; all do at the start. Those that are not chosen go on with what
-    /// they have. False, and nothing is changed, if no scheduler is chosen.
+    /// they have. False, and nothing is changed, if no scheduler is chosen. At every moment one is online.
     pub fn set_online(&self, chosen: impl Fn(usize) -> bool) -> bool {
         let is_chosen = |core: &&Arc<Core>| core.cpu.is_none_or(&chosen);
-        if !self.cores.iter().any(|core| is_chosen(&core)) {
+        let (come, go): (Vec<_>, Vec<_>) = self.cores.iter().partition(is_chosen);
+        if come.is_empty() {
             return false;
         }
-        // First those that come, so that there is one at every moment.
-        self.cores.iter().filter(is_chosen).for_each(|core| core.online.store(true, Relaxed));
-        let gone = self.cores.iter().filter(|core| !is_chosen(core));
-        gone.for_each(|core| core.online.store(false, Relaxed));
+        let _changing = self.changing.lock();
+        // First those that come. Release: who sees that one has gone sees those that came before it.
+        come.iter().for_each(|core| core.online.store(true, Release));
+        go.iter().for_each(|core| core.online.store(false, Release));
         true
     }
 
-    /// Whether new tasks come to that scheduler.
+    /// Those online, in turn, `home` last. Never empty: `home` alone where others come and go meanwhile.
+    pub fn online_beside(&self, home: usize) -> Vec<usize> {
+        let n = self.cores.len();
+        let in_turn = (1..=n).map(|i| (home + i) % n);
+        let online: Vec<usize> = in_turn.filter(|index| self.is_online(*index)).collect();
+        if online.is_empty() { vec![home] } else { online }
+    }
+
+    /// Whether new tasks come to that scheduler. Who asks for one after the other while they change may hear no of all.
     pub fn is_online(&self, index: usize) -> bool {
-        self.cores[index].online.load(Relaxed)
+        self.cores[index].online.load(Acquire)
     }
 
     /// The one with the fewest tasks, of those that `may`.

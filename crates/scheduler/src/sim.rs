@@ -93,6 +93,7 @@ pub fn run_with_outcome<T: Send + 'static>(
         cores: vec![core.clone()],
         threads: Default::default(),
         next: AtomicUsize::new(0),
+        changing: Default::default(),
         shares,
         simulated: true,
     });

@@ -84,6 +84,34 @@ fn in_the_classic_form_who_suspends_is_in_one_queue_until_it_runs_again() {
 }
 
 #[test]
+fn schedulers_that_come_and_go_are_never_none() {
+    const CHANGES: usize = 50_000;
+    let s = Schedulers::start(Config { cpus: vec![0, 1, 2], pin: false, ..Config::default() });
+    let s = s.expect("threads");
+    let ended = AtomicBool::new(false);
+    let change = |from: usize| {
+        for i in from..CHANGES {
+            assert!(s.set_online(|cpu| cpu == i % 3));
+        }
+        ended.store(true, Relaxed);
+    };
+    std::thread::scope(|threads| {
+        threads.spawn(|| change(0));
+        threads.spawn(|| change(1));
+        while !ended.load(Relaxed) {
+            s.least_loaded();
+            let online = s.online_beside(2);
+            assert!(!online.is_empty() && online.iter().all(|index| *index < 3), "{online:?}");
+        }
+    });
+    // As the last of them had it, which is one of those two.
+    assert_eq!((0..3).filter(|index| s.is_online(*index)).count(), 1);
+    assert!(s.set_online(|_| true));
+    assert_eq!((s.online_beside(1), s.online_beside(2)), (vec![2, 0, 1], vec![0, 1, 2]));
+    s.stop();
+}
+
+#[test]
 fn wakes_cross_schedulers() {
     const ROUNDS: usize = 2000;
     let s = start(2);

@@ -71,14 +71,12 @@ impl Registry {
         &self.limits
     }
 
-    /// The scheduler with the fewest connections, of those that `may` have one.
+    /// The scheduler with the fewest connections, of those that `may` have one, or of all where none may.
     pub fn least_used(&self, may: impl Fn(usize) -> bool) -> usize {
-        let counts = self.by_scheduler.iter().map(|count| count.load(Relaxed));
-        counts
-            .enumerate()
-            .filter(|(index, _)| may(*index))
-            .min_by_key(|(_, count)| *count)
-            .map_or(0, |(index, _)| index)
+        let all = || self.by_scheduler.iter().map(|count| count.load(Relaxed)).enumerate();
+        let fewest = all().filter(|(index, _)| may(*index)).min_by_key(|(_, count)| *count);
+        let fewest = fewest.or_else(|| all().min_by_key(|(_, count)| *count));
+        fewest.map_or(0, |(index, _)| index)
     }
 
     pub fn moved(&self, from: usize, to: usize) {

@@ -148,10 +148,7 @@ impl<'p> Branches<'p> {
             stdx::fatal!("branches of a plan without schedulers");
         };
         let home = scheduler::current().unwrap_or(0);
-        let online: Vec<usize> = (1..=schedulers.count())
-            .map(|i| (home + i) % schedulers.count())
-            .filter(|i| schedulers.is_online(*i))
-            .collect();
+        let online = schedulers.online_beside(home);
         for i in 0..degree {
             let Some(reader) = cx.txn.as_deref_mut().and_then(engine::Txn::reader) else {
                 let text =
