@@ -118,7 +118,9 @@ pub enum StmtKind {
         with: ast::KillWith,
     },
     /// RECONFIGURE [WITH OVERRIDE]
-    Reconfigure,
+    Reconfigure {
+        overridden: bool,
+    },
     /// ALTER SERVER CONFIGURATION SET.
     AlterServer(ast::AlterServer),
     /// Error 40510 with this text when reached.
@@ -198,7 +200,7 @@ macro_rules! data {
                     | StmtKind::Restore(_)
                     | StmtKind::Checkpoint
                     | StmtKind::Kill { .. }
-                    | StmtKind::Reconfigure
+                    | StmtKind::Reconfigure { .. }
                     | StmtKind::AlterServer(_)
                     | StmtKind::NotSupported { .. }
                     | StmtKind::Deferred

@@ -25,8 +25,8 @@ pub fn spawn<T: Send + 'static>(
 struct Mask(Vec<libc::c_ulong>);
 
 const WORD: usize = libc::c_ulong::BITS as usize;
-/// No kernel is built for more CPUs (`CONFIG_NR_CPUS` of x86 and arm64 ends at 8,192).
-const MOST_CPUS: usize = 1 << 16;
+/// CPUs are numbered below this: no kernel is built for more (`CONFIG_NR_CPUS` of x86 and arm64 ends at 8,192).
+pub const MOST_CPUS: usize = 1 << 16;
 
 impl Mask {
     fn of(cpus: &[usize]) -> io::Result<Mask> {

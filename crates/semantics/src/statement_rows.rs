@@ -104,7 +104,7 @@ pub fn of(kind: &S) -> Row {
         S::Backup(_) => row("ALTER", "BACKUP", Moved::Nothing),
         S::Restore(_) => row("ALTER", "RESTORE", Moved::Nothing),
         S::Kill { .. } => row("KILL", "KILL", Moved::Nothing),
-        S::Reconfigure => row("ALTER", "RECONFIGURE", Moved::Nothing),
+        S::Reconfigure { .. } => row("ALTER", "RECONFIGURE", Moved::Nothing),
         S::ExecuteAs { .. } => row("ALTER", "EXECUTE AS", Moved::Objects),
         S::Revert { .. } => row("ALTER", "REVERT", Moved::Objects),
     }

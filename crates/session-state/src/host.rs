@@ -141,8 +141,9 @@ pub trait Host {
         let _ = value;
         Err(SqlError::new(15123, 16, format!("The configuration option '{name}' does not exist.")))
     }
-    /// RECONFIGURE; what cannot come into use changes nothing.
-    fn reconfigure(&mut self) -> Result<(), SqlError> {
+    /// RECONFIGURE; what cannot come into use changes nothing. 5832, and 5834 where it is not `overridden`. Suspends.
+    fn reconfigure(&mut self, overridden: bool) -> Result<(), SqlError> {
+        let _ = overridden;
         Ok(())
     }
     /// ALTER SERVER CONFIGURATION SET MILLRACE: all of them, or, with an error, none. 155 for a switch that there is

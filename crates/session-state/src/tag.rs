@@ -201,7 +201,7 @@ impl Tag {
             StmtKind::Restore(_) => Tag::Restore,
             StmtKind::Checkpoint => Tag::Checkpoint,
             StmtKind::Kill { .. } => Tag::Kill,
-            StmtKind::Reconfigure => Tag::Reconfigure,
+            StmtKind::Reconfigure { .. } => Tag::Reconfigure,
             StmtKind::AlterServer(_) => Tag::AlterServer,
             StmtKind::NotSupported { .. } => Tag::NotSupported,
             StmtKind::Deferred => source.map_or(Tag::Control, Tag::of_tree),
@@ -356,7 +356,7 @@ impl Tag {
             S::Restore(_) => Tag::Restore,
             S::Checkpoint => Tag::Checkpoint,
             S::Kill { .. } => Tag::Kill,
-            S::Reconfigure => Tag::Reconfigure,
+            S::Reconfigure { .. } => Tag::Reconfigure,
             S::AlterServer(_) => Tag::AlterServer,
             S::Unsupported { .. } => Tag::NotSupported,
         }

@@ -1,21 +1,22 @@
 //! The options of sp_configure: a value that is configured, and one that is in use since the last RECONFIGURE. What
 //! RECONFIGURE has installed is kept in `master`, and in use after the next start, with what waits for one.
 //!
+//! Promise: RECONFIGURE installs what it has checked, and that is kept first; where something is refused, or cannot be kept,
+//! nothing has changed.
+//!
 //! Invariant: every value is within its option's range, and both affinity masks in use are what the schedulers were told
-//! last by RECONFIGURE.
+//! last, by RECONFIGURE or by ALTER SERVER CONFIGURATION; 0 where masks cannot say it.
 
 use crate::Instance;
+use crate::affinity::keep_cpus;
+use crate::affinity_masks::{self, Mask};
 use crate::facts::memory_kb;
 use catalog::Settings;
 use executor::SqlError;
 use session_state::ConfigurationOption;
 use std::collections::BTreeMap;
-use syntax::ast::ProcessAffinity;
 use system_views::CONFIGURATION_OPTIONS;
 
-const MASK: &str = "affinity mask";
-const MASK_64: &str = "affinity64 mask";
-const MASK_BITS: u32 = 32;
 pub(crate) const MEMORY_MB: &str = "max server memory (MB)";
 pub(crate) const MEMORY_MIN_MB: &str = "min server memory (MB)";
 const PARALLELISM: &str = "max degree of parallelism";
@@ -46,13 +47,24 @@ impl Configuration {
         self.get(NO_SOFT_NUMA).is_none_or(|(_, in_use)| in_use == 0)
     }
 
-    /// RECONFIGURE. What is not dynamic waits for the next start.
-    fn install(&mut self) {
+    /// These values come into use. What is not dynamic waits for the next start.
+    fn install(&mut self, values: &BTreeMap<&'static str, i64>) {
         let is_dynamic = |name: &str| {
             CONFIGURATION_OPTIONS.iter().any(|option| option.name == name && option.is_dynamic)
         };
-        let dynamic = self.configured.iter().filter(|(name, _)| is_dynamic(name));
-        self.in_use.extend(dynamic);
+        self.in_use.extend(values.iter().filter(|(name, _)| is_dynamic(name)));
+    }
+
+    /// The CPUs in force, as masks tell them.
+    pub fn set_mask(&mut self, mask: Mask) {
+        self.configured.extend(mask.values());
+        self.in_use.extend(mask.values());
+    }
+
+    /// Configured and in use, of the two options that make a mask.
+    fn mask(&self, names: [&str; 2]) -> [Mask; 2] {
+        let [low, high] = names.map(|name| self.get(name).unwrap_or_default());
+        [Mask::of_options([low.0, high.0]), Mask::of_options([low.1, high.1])]
     }
 
     /// Configured and in use; `None`: never set.
@@ -134,52 +146,58 @@ impl Instance {
         Ok(())
     }
 
-    /// RECONFIGURE: what is configured comes into use, and is kept. 5832 for an affinity mask that this machine has not;
-    /// then everything stays as it was.
-    pub(crate) fn reconfigure(&self) -> Result<(), SqlError> {
-        let masks = {
+    /// RECONFIGURE: what is configured comes into use, and is kept. 5832 for a mask that this machine has not; 5834 where
+    /// the masks of sessions and of input and output meet, if this is not to be overridden. Suspends.
+    pub(crate) fn reconfigure(&self, overridden: bool) -> Result<(), SqlError> {
+        let _passage = self.configuration_gate.enter();
+        let (values, [process, process_before], [io, io_before]) = {
             let settings = self.settings.lock();
-            [MASK, MASK_64].map(|name| settings.get(name).unwrap_or_default())
+            let mask = |names| settings.mask(names);
+            (settings.configured.clone(), mask(affinity_masks::PROCESS), mask(affinity_masks::IO))
         };
-        if masks.iter().any(|(configured, in_use)| configured != in_use) {
-            let affinity = match cpus_of(masks[0].0, masks[1].0) {
-                cpus if cpus.is_empty() => ProcessAffinity::Auto,
-                cpus => ProcessAffinity::Cpus(cpus),
-            };
-            self.set_process_affinity(&affinity)?;
+        // None: they stay.
+        let chosen = match process == process_before {
+            true => None,
+            false => Some(self.chosen(process.cpus())?),
+        };
+        if io != io_before {
+            self.check_io_cpus(&io.cpus())?;
         }
-        let configured = {
-            let mut settings = self.settings.lock();
-            settings.install();
-            settings.configured.clone()
-        };
-        self.keep_configured(&configured)?;
+        if io.meets(process) && !overridden {
+            let text = "The affinity mask specified conflicts with the IO affinity mask specified. Use the override \
+                        option to force this configuration.";
+            return Err(SqlError::new(5834, 16, text));
+        }
+        self.server.change_settings(|settings| {
+            keep_values(settings, values.iter().map(|(name, value)| (*name, *value)));
+            if let Some(chosen) = &chosen {
+                keep_cpus(settings, chosen);
+            }
+        })?;
+        self.settings.lock().install(&values);
+        if let Some(chosen) = chosen {
+            self.use_cpus(chosen.as_deref());
+        }
         self.take_up_options();
         Ok(())
     }
 
-    /// ALTER SERVER CONFIGURATION SET SOFTNUMA: kept at once, in force from the next start on.
+    /// ALTER SERVER CONFIGURATION SET SOFTNUMA: kept at once, in force from the next start on. Suspends.
     pub(crate) fn set_soft_numa(&self, on: bool) -> Result<(), SqlError> {
-        self.keep_configured(&BTreeMap::from([(NO_SOFT_NUMA, i64::from(!on))]))?;
-        self.settings.lock().configured.insert(NO_SOFT_NUMA, i64::from(!on));
+        let _passage = self.configuration_gate.enter();
+        let value = (NO_SOFT_NUMA, i64::from(!on));
+        self.server.change_settings(|settings| keep_values(settings, [value]))?;
+        self.settings.lock().configured.insert(value.0, value.1);
         Ok(())
-    }
-
-    fn keep_configured(&self, values: &BTreeMap<&'static str, i64>) -> Result<(), SqlError> {
-        let kept = self.server.change_settings(|settings| {
-            settings
-                .extend(values.iter().map(|(name, value)| (name.to_string(), value.to_string())));
-        });
-        kept.map_err(SqlError::from)
     }
 }
 
-/// CPU n is bit n of the low mask, or bit n - 32 of the high one.
-fn cpus_of(low: i64, high: i64) -> Vec<(u32, u32)> {
-    let bits = |mask: i64, from: u32| {
-        (0..MASK_BITS).filter(move |n| mask >> n & 1 == 1).map(move |n| (from + n, from + n))
-    };
-    bits(low, 0).chain(bits(high, MASK_BITS)).collect()
+/// Among the settings: for the next start.
+pub(crate) fn keep_values(
+    settings: &mut Settings,
+    values: impl IntoIterator<Item = (&'static str, i64)>,
+) {
+    settings.extend(values.into_iter().map(|(name, value)| (name.to_owned(), value.to_string())));
 }
 
 /// 15123.
@@ -188,16 +206,4 @@ fn no_option(name: &str) -> SqlError {
         "The configuration option '{name}' does not exist, or it may be an advanced option."
     );
     SqlError::new(15123, 16, text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn masks_name_cpus_by_their_bits() {
-        assert_eq!(cpus_of(0, 0), []);
-        assert_eq!(cpus_of(5, 0), [(0, 0), (2, 2)]);
-        assert_eq!(cpus_of(-2_147_483_648, 1), [(31, 31), (32, 32)]);
-    }
 }

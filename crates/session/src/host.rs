@@ -230,8 +230,8 @@ impl Host for InstanceHost {
         self.instance.configure(name, value)
     }
 
-    fn reconfigure(&mut self) -> Result<(), SqlError> {
-        self.instance.reconfigure()
+    fn reconfigure(&mut self, overridden: bool) -> Result<(), SqlError> {
+        self.instance.reconfigure(overridden)
     }
 
     fn alter_switches(&mut self, wanted: &[ServerSwitch]) -> Result<(), SqlError> {

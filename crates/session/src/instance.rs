@@ -55,6 +55,9 @@ pub struct Instance {
     /// UTC, ns since 1970.
     pub(crate) started_unix_ns: u64,
     pub(crate) settings: Mutex<Configuration>,
+    /// RECONFIGURE and ALTER SERVER CONFIGURATION SET PROCESS AFFINITY and SOFTNUMA go through here: what one has checked
+    /// is what it keeps and puts into force.
+    pub(crate) configuration_gate: Gate,
     /// Somebody chose the CPUs that sessions run on.
     pub(crate) manual_affinity: AtomicBool,
     pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
@@ -252,6 +255,7 @@ impl Instance {
                     sessions: Mutex::new(BTreeMap::new()),
                     started_unix_ns: runtime::clock::unix_ns(),
                     settings: Mutex::new(configuration),
+                    configuration_gate: Gate::default(),
                     manual_affinity: AtomicBool::new(false),
                     trace_flags: Mutex::new(BTreeSet::new()),
                     listeners: Mutex::default(),

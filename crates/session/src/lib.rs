@@ -10,6 +10,7 @@
 
 mod access;
 mod affinity;
+mod affinity_masks;
 mod alter;
 mod attach;
 mod auditing;

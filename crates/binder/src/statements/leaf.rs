@@ -368,7 +368,7 @@ impl ProgramBinder<'_> {
             S::ExecuteString(e) => StmtKind::ExecString { text: b.text_of_pieces(e)? },
             S::Use(name) => StmtKind::Use { database: name.value.clone() },
             S::Checkpoint => StmtKind::Checkpoint,
-            S::Reconfigure => StmtKind::Reconfigure,
+            S::Reconfigure { overridden } => StmtKind::Reconfigure { overridden: *overridden },
             S::AlterServer(alter) => StmtKind::AlterServer(alter.clone()),
             S::Dbcc(dbcc) => StmtKind::Dbcc {
                 name: dbcc.name.clone(),

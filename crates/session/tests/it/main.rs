@@ -1,6 +1,7 @@
 //! One program of tests of sessions: to link one is quicker than fourteen, and their cases share the processors. What
 //! needs a process of its own (its memory, its flags, its figures) has a file beside this folder.
 
+mod affinity;
 mod audits;
 mod backup;
 mod builtins;

@@ -233,7 +233,10 @@ pub enum StatementKind {
         with: KillWith,
     },
     /// RECONFIGURE [WITH OVERRIDE].
-    Reconfigure,
+    Reconfigure {
+        /// WITH OVERRIDE.
+        overridden: bool,
+    },
     /// ALTER SERVER CONFIGURATION SET.
     AlterServer(AlterServer),
     /// EXECUTE AS USER | LOGIN = name.

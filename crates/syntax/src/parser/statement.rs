@@ -132,10 +132,11 @@ impl Parser<'_> {
             Kw::Kill => self.kill(),
             Kw::Reconfigure => {
                 self.at += 1;
-                if self.eat_kw(Kw::With) {
+                let overridden = self.eat_kw(Kw::With);
+                if overridden {
                     self.expect_word("OVERRIDE")?;
                 }
-                Ok(StatementKind::Reconfigure)
+                Ok(StatementKind::Reconfigure { overridden })
             }
             Kw::Add => match self.added_or_dropped(Kw::Add)? {
                 Some(statement) => Ok(statement),
