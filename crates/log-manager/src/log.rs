@@ -493,9 +493,9 @@ impl Log {
         *self.core.writer_cpus.lock() = (cpus.to_vec(), seat);
     }
 
-    /// Lets the buffer lie on a NUMA node, the writer's; what is in it moves there, once no write is under way. An error
-    /// changes nothing but where memory comes from.
-    pub fn bind_buffer(&self, node: usize) -> std::io::Result<()> {
+    /// Lets the buffer lie on a NUMA node, the writer's; what is in it moves there, once no write is under way. `None`: on
+    /// none, and it stays where it is. An error changes nothing but where memory comes from.
+    pub fn bind_buffer(&self, node: Option<usize>) -> std::io::Result<()> {
         self.core.bind_ring(node)
     }
 

@@ -52,9 +52,13 @@ impl Ring {
         Ok(Ring { base, blocks: (bytes / BLOCK_BYTES) as u64 })
     }
 
-    /// Lets its memory come from a node; what is there already moves.
-    pub(crate) fn bind(&self, node: usize) -> std::io::Result<()> {
-        runtime::numa::bind(self.base.as_ptr(), self.blocks as usize * BLOCK_BYTES, node)
+    /// Lets its memory come from a node; what is there already moves. `None`: from anywhere, and it stays.
+    pub(crate) fn bind(&self, node: Option<usize>) -> std::io::Result<()> {
+        let (at, bytes) = (self.base.as_ptr(), self.blocks as usize * BLOCK_BYTES);
+        match node {
+            Some(node) => runtime::numa::bind(at, bytes, node),
+            None => runtime::numa::unbind(at, bytes),
+        }
     }
 
     /// The node that most of its memory lies on: of some blocks before `tail`, the closer to it the more, since of a log

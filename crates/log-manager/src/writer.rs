@@ -21,19 +21,19 @@ const HANDOVER_NS: u64 = 200_000;
 const MOVES: u32 = 100;
 
 impl Core {
-    /// Lets the ring lie on a NUMA node. A page that a write under way holds cannot move: then the machine tries again
-    /// whenever there is none.
-    pub(crate) fn bind_ring(&self, node: usize) -> std::io::Result<()> {
+    /// Lets the ring lie on a NUMA node, or on none. A page that a write under way holds cannot move: then the machine
+    /// tries again whenever there is none.
+    pub(crate) fn bind_ring(&self, node: Option<usize>) -> std::io::Result<()> {
         let mut f = self.flusher.lock();
         f.moving = None;
-        match self.ring.bind(node) {
-            Err(error) if error.raw_os_error() == Some(libc::EIO) => {
+        match (self.ring.bind(node), node) {
+            (Err(error), Some(node)) if error.raw_os_error() == Some(libc::EIO) => {
                 f.moving = Some((node, MOVES));
                 drop(f);
                 self.signal.raise();
                 Ok(())
             }
-            done => done,
+            (done, _) => done,
         }
     }
 
@@ -43,7 +43,7 @@ impl Core {
         if let Some((node, tries)) = f.moving
             && f.outstanding() == 0
         {
-            let stays = self.ring.bind(node).is_err();
+            let stays = self.ring.bind(Some(node)).is_err();
             f.moving = (stays && tries > 1).then_some((node, tries - 1));
         }
     }

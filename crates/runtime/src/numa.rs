@@ -118,6 +118,16 @@ pub fn bind(at: *const u8, bytes: usize, node: usize) -> io::Result<()> {
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Undoes [`bind`]: what comes from now on comes from whoever touches it; what is there stays where it is.
+#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the kernel checks the range; nobody reads it")]
+pub fn unbind(at: *const u8, bytes: usize) -> io::Result<()> {
+    let no_mask = std::ptr::null::<u64>();
+    // SAFETY: the call reads no mask and changes where pages come from, never what is in them; a range that is not mapped
+    // is an error.
+    let rc = unsafe { libc::syscall(libc::SYS_mbind, at, bytes, MPOL_DEFAULT, no_mask, 0, 0) };
+    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// The node that each address lies on; `None` for one whose page was never touched.
 pub fn nodes_of(addresses: &[*const u8]) -> io::Result<Vec<Option<usize>>> {
     let mut all = Vec::with_capacity(addresses.len());
@@ -167,6 +177,16 @@ mod tests {
             nodes_of(&[std::hint::black_box(&memory).as_ptr()]).expect("answered"),
             [Some(0)]
         );
+        // As the kernel tells it, where it does, of the range that begins there.
+        let own = format!("{:x} prefer", at as usize);
+        let bound = || {
+            let maps = std::fs::read_to_string("/proc/self/numa_maps").ok()?;
+            Some(maps.lines().any(|line| line.starts_with(&own)))
+        };
+        assert_ne!(bound(), Some(false));
+        unbind(at, bytes).expect("bound before");
+        assert_ne!(bound(), Some(true));
+        assert_eq!(memory[0], 1);
         // What is not mapped lies nowhere.
         assert_eq!(nodes_of(&[std::ptr::null()]).expect("answered"), [None]);
     }

@@ -91,6 +91,8 @@ pub enum OpenError {
     Catalog { name: String, what: String },
     /// The nodes of soft-NUMA that were asked for cannot be.
     SoftNode { what: String },
+    /// A switch has a value that this machine, or the other switches, do not allow.
+    Switch { what: String },
     /// The schedulers cannot start.
     Schedulers { what: String },
     /// An audit that shuts the server down cannot write.
@@ -117,6 +119,7 @@ impl fmt::Display for OpenError {
                 write!(f, "The catalog of the database '{name}' cannot be read: {what}.")
             }
             OpenError::SoftNode { what } => write!(f, "Soft-NUMA cannot be as asked for: {what}."),
+            OpenError::Switch { what } => f.write_str(what),
             OpenError::Audit { name, why } => write!(
                 f,
                 "Msg 33210: SQL Server Audit failed to start, and the server is being shut down: the audit '{name}' (ON_FAILURE \

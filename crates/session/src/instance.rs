@@ -213,6 +213,7 @@ impl Instance {
         let master = Master::open(&config)?;
         let configuration = Configuration::kept(&master.server.settings());
         crate::soft_numa::choose(&config, configuration.divides_nodes())?;
+        crate::switches::check(&config)?;
         crate::memory::keep_for_tables(&config);
         let schedulers = Schedulers::start(scheduler::Config {
             cpus: config.cpus.clone(),

@@ -41,17 +41,18 @@ pub(crate) fn keep_for_tables(config: &InstanceConfig) {
     }
 }
 
-/// The log's writer shall run on these CPUs; on a machine of several nodes its memory and the log's buffer are theirs.
+/// The log's writer shall run on these CPUs; on a machine of several nodes its memory and the log's buffer are theirs. No
+/// CPUs: anywhere, and the buffer is no node's.
 pub(crate) fn place_writer(log: &Log, writer: &[usize]) {
     let machine = Topology::machine().filter(|machine| machine.nodes.len() > 1);
-    let (Some(machine), Some(&cpu)) = (machine, writer.first()) else {
+    let Some(machine) = machine else {
         log.set_writer_cpus(writer, Seat::default());
         return;
     };
-    let seat = placement::seat(machine, cpu);
-    log.set_writer_cpus(writer, seat);
+    let seat = writer.first().map(|&cpu| placement::seat(machine, cpu));
+    log.set_writer_cpus(writer, seat.unwrap_or_default());
     // Refused, it lies where it lay: slower, not wrong.
-    let _ = log.bind_buffer(usize::from(seat.place.memory));
+    let _ = log.bind_buffer(seat.map(|seat| usize::from(seat.place.memory)));
 }
 
 /// Of `bytes` for all pools, which were made for `all`, what one gets that was made for `own`.

@@ -5,9 +5,10 @@
 //! the instance's one [`Switches`], which a database takes over when it comes online. They last until the instance
 //! ends: the next start takes defaults and flags.
 
-use crate::Instance;
+use crate::{Instance, InstanceConfig, OpenError};
 use engine::{FlushQueueKind, Reserve, UsageForm, Writer};
 use runtime::backoff;
+use runtime::threads::{self, MOST_CPUS};
 use session_state::OpenDatabase;
 use std::fmt;
 use std::sync::Arc;
@@ -267,7 +268,7 @@ impl Allowed {
             }
             (Allowed::Place, ["ANY"]) => Some("ANY".to_owned()),
             (Allowed::Place, [kind @ ("CPU" | "NODE"), number]) => {
-                Some(format!("{kind} {}", within(whole(number)?, 0, 1023)?))
+                Some(format!("{kind} {}", within(whole(number)?, 0, MOST_CPUS as u64 - 1)?))
             }
             _ => None,
         }
@@ -330,6 +331,21 @@ impl Switches {
         SWITCHES.iter().zip(self.values.iter().map(String::as_str))
     }
 
+    /// A writer that is a scheduler's task has a scheduler where it is to run; these are the schedulers' CPUs.
+    fn check_writer(&self, cpus: &[usize]) -> Result<(), SwitchError> {
+        let place = self.get(SwitchId::LogWriterPlace);
+        let there = place == "ANY" || cpus_of(place).iter().any(|cpu| cpus.contains(cpu));
+        match there || self.get(SwitchId::LogWriter) != "SCHEDULER" {
+            true => Ok(()),
+            false => Err(SwitchError::Value {
+                switch: SWITCHES[SwitchId::LogWriterPlace as usize].name,
+                value: place.to_owned(),
+                allowed: "ANY, or a place with a scheduler, while LOG_WRITER is SCHEDULER"
+                    .to_owned(),
+            }),
+        }
+    }
+
     fn whole(&self, id: SwitchId) -> u32 {
         self.get(id).parse().unwrap_or(1)
     }
@@ -386,6 +402,7 @@ impl Switches {
                     let here =
                         |stats: &scheduler::Stats| stats.cpu.is_some_and(|c| cpus.contains(&c));
                     let schedulers = instance.schedulers();
+                    // Anywhere is the first.
                     let on = schedulers.stats().iter().position(here).unwrap_or(0);
                     let session = instance.system_session("LOG WRITER", open.id);
                     let write = log.writer_task();
@@ -425,6 +442,16 @@ fn cpus_of(place: &str) -> Vec<usize> {
     own
 }
 
+/// Whether an instance can begin with its switches; known before there are schedulers.
+pub(crate) fn check(config: &InstanceConfig) -> Result<(), OpenError> {
+    let cpus = match &config.cpus[..] {
+        [] => threads::process_affinity(),
+        cpus => cpus,
+    };
+    let wrong = |error: SwitchError| OpenError::Switch { what: error.to_string() };
+    config.switches.check_writer(cpus).map_err(wrong)
+}
+
 impl Instance {
     /// The switches in force.
     pub fn switches(&self) -> Switches {
@@ -439,6 +466,7 @@ impl Instance {
         let mut now = self.switches.lock();
         let mut next = now.clone();
         change(&mut next)?;
+        next.check_writer(&self.own_cpus())?;
         let before = std::mem::replace(&mut *now, next);
         now.apply_to_process();
         for open in self.databases().iter().filter(|open| open.id != 1) {
@@ -497,6 +525,9 @@ mod tests {
         assert_eq!(place("cpu:3").as_deref(), Some("CPU 3"));
         assert_eq!(place("Node = 1").as_deref(), Some("NODE 1"));
         assert_eq!((place("CPU"), place("CPU x"), place("3")), (None, None, None));
+        // A CPU is named wherever a thread can be bound to it.
+        assert_eq!(place("CPU 8191").as_deref(), Some("CPU 8191"));
+        assert_eq!((place("CPU 65535").is_some(), place("CPU 65536")), (true, None));
         let pauses = |text| Allowed::Pauses(1, 100).accept(text);
         assert_eq!(pauses("007").as_deref(), Some("7"));
         assert_eq!(pauses("2500 ns").as_deref(), Some("2500 NS"));
@@ -505,6 +536,20 @@ mod tests {
             (None, None, None, None)
         );
         assert_eq!(pauses("0 NS"), None);
+    }
+
+    #[test]
+    fn a_scheduled_writer_has_a_scheduler() {
+        let cpu = threads::process_affinity()[0];
+        let mut switches = Switches::default();
+        switches.set("LOG_WRITER_PLACE", Some(&format!("CPU {cpu}"))).expect("ours");
+        assert_eq!(switches.check_writer(&[]), Ok(()), "a thread of its own needs none");
+        switches.set("LOG_WRITER", Some("SCHEDULER")).expect("allowed");
+        assert_eq!(switches.check_writer(&[cpu]), Ok(()));
+        let refused = switches.check_writer(&[cpu + 1]).expect_err("nobody is there");
+        assert_eq!((refused.number(), refused.severity()), (15129, 16));
+        switches.set("LOG_WRITER_PLACE", None).expect("ANY");
+        assert_eq!(switches.check_writer(&[cpu + 1]), Ok(()));
     }
 
     #[test]
@@ -519,7 +564,8 @@ mod tests {
         for (name, value) in [
             ("LOG_RESERVE", "TICKETS"),
             ("LOG_QUEUE_DEPTH", "1025"),
-            ("LOG_WRITER_PLACE", "CPU 1023"),
+            ("LOG_WRITER_PLACE", "CPU 65535"),
+            ("LOG_WRITER_PLACE", "CPU 65536"),
         ] {
             assert!(matches!(switches.set(name, Some(value)), Err(SwitchError::Value { .. })));
         }

@@ -212,3 +212,39 @@ fn changes_at_one_time_leave_what_is_kept_in_force() {
     assert_eq!(told(&instance), (masks, now, desc));
     instance.shutdown().expect("closed");
 }
+
+#[test]
+fn a_writer_on_a_scheduler_is_put_where_one_is() {
+    let cpus = runtime::threads::process_affinity();
+    let &[first, second, ..] = cpus else { return };
+    let fs = SimFs::new(1);
+    let alone = |config: &mut InstanceConfig| config.cpus = vec![first];
+    let instance = open(&fs, alone).unwrap_or_else(|error| panic!("{error}"));
+    let set = |switches: &str| errors(&instance, &format!("{SET} MILLRACE ({switches})"));
+    let switches = || run(&instance, "SELECT value FROM sys.dm_millrace_switches");
+    let before = switches();
+    let place = format!("LOG_WRITER_PLACE = 'CPU {second}'");
+    assert_eq!(set(&format!("LOG_WRITER = SCHEDULER, {place}")), [15129]);
+    assert_eq!(switches(), before);
+    // A thread goes anywhere, and stays where it is when it cannot become a task.
+    assert_eq!(set(&format!("LOG_WRITER = DEDICATED, {place}")), [0; 0]);
+    let before = switches();
+    assert_eq!(set("LOG_WRITER = SCHEDULER"), [15129]);
+    assert_eq!(switches(), before);
+    assert_eq!(set(&format!("LOG_WRITER = SCHEDULER, LOG_WRITER_PLACE = 'CPU {first}'")), [0; 0]);
+    assert_eq!(set("LOG_WRITER = DEFAULT, LOG_WRITER_PLACE = DEFAULT"), [0; 0]);
+    instance.shutdown().expect("closed");
+    drop(instance);
+
+    let asked = |config: &mut InstanceConfig| {
+        alone(config);
+        let place = format!("CPU {second}");
+        config.switches.set("LOG_WRITER_PLACE", Some(&place)).expect("it may be used");
+        config.switches.set("LOG_WRITER", Some("SCHEDULER")).expect("allowed");
+    };
+    match open(&fs, asked) {
+        Err(OpenError::Switch { what }) => assert!(what.contains("LOG_WRITER_PLACE"), "{what}"),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("nobody is there"),
+    }
+}
