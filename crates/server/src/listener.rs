@@ -1,4 +1,5 @@
-//! Takes connections: one source for each address, on one of the schedulers.
+//! Takes connections: one source for each address, on one of the schedulers that may serve who comes there. When that one
+//! may not any more (PROCESS AFFINITY), the source moves after the next connection that it takes.
 
 use crate::connection::Connection;
 use crate::endpoint::Endpoint;
@@ -9,7 +10,7 @@ use runtime::task;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use telemetry::WaitType;
 use tracing::{debug, warn};
 
@@ -22,7 +23,9 @@ pub(crate) struct Accepting {
     listener: Listener,
     address: SocketAddr,
     endpoint: Endpoint,
-    scheduler: usize,
+    /// Whose reactor the token is of. Changes under the token's lock.
+    scheduler: AtomicUsize,
+    /// `None`: it has stopped.
     token: Mutex<Option<Token>>,
     /// A task takes connections.
     served: AtomicBool,
@@ -43,7 +46,7 @@ impl Accepting {
             listener,
             address,
             endpoint,
-            scheduler,
+            scheduler: AtomicUsize::new(scheduler),
             token: Mutex::new(None),
             served: AtomicBool::new(false),
             news: AtomicBool::new(false),
@@ -61,16 +64,47 @@ impl Accepting {
 
     /// Takes no more connections.
     pub fn stop(&self) {
-        if let Some(token) = self.token.lock().take() {
-            self.listener.deregister(self.shared.reactor(self.scheduler), token);
+        let mut token = self.token.lock();
+        if let Some(token) = token.take() {
+            self.listener.deregister(self.shared.reactor(self.scheduler()), token);
         }
     }
 
-    fn serve(&self) {
+    pub fn scheduler(&self) -> usize {
+        self.scheduler.load(Acquire)
+    }
+
+    /// Goes to a scheduler that may serve, if its own may not and there is one. Of the task that takes connections, before it
+    /// ends: news of the new place are seen by it, or begin another.
+    fn follow_mask(self: &Arc<Self>) {
+        let may = |index| self.shared.may_serve(&self.endpoint, index);
+        let from = self.scheduler();
+        if may(from) {
+            return;
+        }
+        let Some(to) = self.shared.schedulers().least_loaded_of(may) else { return };
+        let mut token = self.token.lock();
+        let Some(old) = token.take() else { return };
+        self.listener.deregister(self.shared.reactor(from), old);
+        for on in [to, from] {
+            match self.listener.register(self.shared.reactor(on), self.clone()) {
+                Ok(new) => {
+                    self.scheduler.store(on, Release);
+                    *token = Some(new);
+                    return;
+                }
+                // Out of memory in the kernel.
+                Err(error) => warn!(address = %self.address, %error, "a listener cannot be moved"),
+            }
+        }
+    }
+
+    fn serve(self: &Arc<Self>) {
         loop {
             while self.news.swap(false, AcqRel) {
                 self.accept_all();
             }
+            self.follow_mask();
             self.served.store(false, Release);
             // News between the last look and the store were told to nobody.
             if !self.news.load(Acquire) || self.served.swap(true, AcqRel) {

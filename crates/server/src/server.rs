@@ -114,6 +114,13 @@ impl Shared {
         online(&scheduler) && (own(&scheduler) || stranded())
     }
 
+    /// The scheduler whose turn it is, of those that may serve who comes by this endpoint, or of all.
+    fn in_turn(&self, endpoint: &Endpoint, turn: usize) -> usize {
+        let all = self.nodes.len();
+        let may: Vec<usize> = (0..all).filter(|index| self.may_serve(endpoint, *index)).collect();
+        may.get(turn % may.len().max(1)).copied().unwrap_or(turn % all.max(1))
+    }
+
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Acquire)
     }
@@ -250,9 +257,9 @@ impl Server {
 
     /// Takes connections from now on, at these addresses.
     fn listen(&mut self, listeners: Vec<(Endpoint, Listener)>) -> Result<(), StartError> {
-        let schedulers = self.shared.schedulers().count();
         for (index, (endpoint, listener)) in listeners.into_iter().enumerate() {
-            let started = Accepting::start(&self.shared, listener, endpoint, index % schedulers);
+            let on = self.shared.in_turn(&endpoint, index);
+            let started = Accepting::start(&self.shared, listener, endpoint, on);
             let started =
                 started.map_err(|error| StartError::Listen { address: endpoint.address, error })?;
             match endpoint.nodes {

@@ -4,6 +4,7 @@ mod support;
 
 use server::{Config, Endpoint, Limits, Server, StartError};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 use support::{Client, Served, login, serve};
 use tds::prelogin::Encryption;
 use types::Value;
@@ -69,6 +70,45 @@ fn a_port_is_served_by_its_nodes() {
     assert_eq!(told.rows.len(), 1);
     assert_eq!((int(&told.rows[0][0]), int(&told.rows[0][1])), (0, i64::from(address.port())));
     drop(client);
+    assert!(server.stop(10_000_000_000));
+}
+
+/// Who takes connections sits where they are served: now, and after the next one when that has changed.
+#[test]
+fn listeners_are_on_schedulers_that_may_serve() {
+    let served = serve(Limits::default());
+    let &[first, .., last] = runtime::threads::process_affinity() else { return };
+    let set = |cpu: usize| {
+        let set = format!("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = {cpu}");
+        assert_eq!(served.client().query(&set).errors(), [0; 0]);
+    };
+    // Those that the client's own connection is not among.
+    let sockets = |cpu: usize| {
+        let stats = served.instance.schedulers().stats();
+        stats.iter().find(|stats| stats.cpu == Some(cpu)).expect("it has a scheduler").sockets
+    };
+    let reach = |cpu: usize, wanted: usize| {
+        let until = Instant::now() + Duration::from_secs(20);
+        while sockets(cpu) != wanted {
+            assert!(Instant::now() < until, "{} sockets, not {wanted}", sockets(cpu));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    set(last);
+    // The listener of `served` itself has moved, and its connection is gone.
+    drop(served.client());
+    reach(first, 0);
+    reach(last, 1);
+    let server = start(&served, &["127.0.0.1:0", "127.0.0.1:0[0x1]", "127.0.0.1:0"]);
+    let server = server.expect("started");
+    assert_eq!((sockets(first), sockets(last)), (0, 4));
+    set(first);
+    for address in server.addresses() {
+        drop(served.raw_client(address));
+    }
+    drop(served.client());
+    reach(last, 0);
+    reach(first, 4);
     assert!(server.stop(10_000_000_000));
 }
 
