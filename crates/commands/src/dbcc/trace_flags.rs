@@ -116,3 +116,37 @@ fn without_effect(flag: i32, global: bool) -> Option<String> {
         Effect::Unknown => said("has no effect here.".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How the page begins to say it.
+    fn beginning(effect: Effect) -> &'static [&'static str] {
+        match effect {
+            Effect::Global(_) => &["while it is on: ", "while one is on: "],
+            Effect::AtStart(_) => &["at the start: "],
+            Effect::Always(_) => &["always so: "],
+            Effect::None(_) | Effect::Unknown => &["no effect"],
+        }
+    }
+
+    #[test]
+    fn the_page_tells_every_flag() {
+        let page = include_str!("../../../../docs/compatibility.md");
+        let (_, section) = page.split_once("\n## Trace flags\n").expect("a section");
+        let (section, _) = section.split_once("\n## ").expect("it ends");
+        let mut told = Vec::new();
+        for row in section.lines().filter_map(|line| line.strip_prefix("| ")) {
+            let (flags, text) = row.split_once(" | ").expect("two columns");
+            for flag in flags.split(", ").filter_map(|flag| flag.parse::<i32>().ok()) {
+                let begins = beginning(effect(flag)).iter().any(|words| text.starts_with(words));
+                assert!(begins, "{flag}: {:?}, and the page says: {text}", effect(flag));
+                told.push(flag);
+            }
+        }
+        let known: Vec<i32> = (1..20_000).filter(|n| effect(*n) != Effect::Unknown).collect();
+        told.sort_unstable();
+        assert_eq!(told, known);
+    }
+}
