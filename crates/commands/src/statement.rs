@@ -185,6 +185,10 @@ impl Commands<'_> {
                 self.check_server(Permission::AlterSettings)?;
                 self.host.process_affinity(affinity)?;
             }
+            StmtKind::AlterServer(AlterServer::Listener { address, nodes }) => {
+                self.check_server(Permission::AlterSettings)?;
+                self.host.map_listener(address, nodes)?;
+            }
             StmtKind::AlterServer(AlterServer::SoftNuma(on)) => {
                 self.check_server(Permission::AlterSettings)?;
                 self.host.set_soft_numa(*on)?;

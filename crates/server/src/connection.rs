@@ -23,7 +23,6 @@
 
 mod sending;
 
-use crate::endpoint::Endpoint;
 use crate::io::{Broken, Io, Received};
 use crate::login::{Login, Step};
 use crate::mars::Streams;
@@ -35,7 +34,7 @@ use parking_lot::Mutex;
 use runtime::clock;
 use runtime::net::{Ready, Source, Stream, Token};
 use runtime::task::{self, Waker};
-use session::Session;
+use session::{NodeMap, Session};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,8 +60,8 @@ pub(crate) struct Connection {
     pub id: u64,
     pub shared: Arc<Shared>,
     pub stream: Stream,
-    /// Where it came.
-    endpoint: Endpoint,
+    /// Who serves those that came where it did.
+    nodes: Arc<NodeMap>,
     state: Mutex<State>,
     work: Mutex<Option<Box<Work>>>,
     scheduler: AtomicUsize,
@@ -160,12 +159,12 @@ impl State {
 }
 
 impl Connection {
-    /// Of who came by `endpoint`, to begin on `scheduler`.
+    /// Of who is served by `nodes`, to begin on `scheduler`.
     pub fn new(
         id: u64,
         shared: Arc<Shared>,
         stream: Stream,
-        endpoint: Endpoint,
+        nodes: Arc<NodeMap>,
         scheduler: usize,
     ) -> Connection {
         let login = Login::new(id);
@@ -173,7 +172,7 @@ impl Connection {
             id,
             shared,
             stream,
-            endpoint,
+            nodes,
             state: Mutex::new(State {
                 io: Io::new(),
                 streams: None,
@@ -482,7 +481,7 @@ impl Connection {
         }
         state.waiter = None;
         let schedulers = self.shared.schedulers();
-        let may = |index| self.shared.may_serve(&self.endpoint, index);
+        let may = |index| self.shared.may_serve(&self.nodes, index);
         let to = match &work.stage {
             Stage::Session(session) if session.trancount() == 0 && !may(self.scheduler()) => {
                 schedulers.least_loaded_of(may)

@@ -21,13 +21,6 @@ impl From<SocketAddr> for Endpoint {
     }
 }
 
-impl Endpoint {
-    /// Whether who comes here may be served on this node.
-    pub fn serves(&self, node: usize) -> bool {
-        self.nodes.is_none_or(|mask| node < 64 && mask >> node & 1 == 1)
-    }
-}
-
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.nodes {
@@ -83,13 +76,5 @@ mod tests {
             assert!(read(bad).is_err(), "{bad}");
         }
         assert_eq!(read("[::1]:1433[3]").map(|e| e.to_string()), Ok("[::1]:1433[0x3]".into()));
-    }
-
-    #[test]
-    fn a_map_names_nodes_by_their_bits() {
-        let endpoint: Endpoint = "127.0.0.1:1[0x2]".parse().expect("well formed");
-        assert_eq!([0, 1, 2, 64].map(|node| endpoint.serves(node)), [false, true, false, false]);
-        let all = Endpoint::from(endpoint.address);
-        assert!(all.serves(0) && all.serves(100));
     }
 }

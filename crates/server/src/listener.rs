@@ -1,12 +1,12 @@
 //! Takes connections: one source for each address, on one of the schedulers that may serve who comes there. When that one
-//! may not any more (PROCESS AFFINITY), the source moves after the next connection that it takes.
+//! may not any more (PROCESS AFFINITY, LISTENER), the source moves after the next connection that it takes.
 
 use crate::connection::Connection;
-use crate::endpoint::Endpoint;
 use crate::server::Shared;
 use parking_lot::Mutex;
 use runtime::net::{Listener, Ready, Source, Stream, Token};
 use runtime::task;
+use session::NodeMap;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ pub(crate) struct Accepting {
     shared: Arc<Shared>,
     listener: Listener,
     address: SocketAddr,
-    endpoint: Endpoint,
+    /// Who serves those that come.
+    nodes: Arc<NodeMap>,
     /// Whose reactor the token is of. Changes under the token's lock.
     scheduler: AtomicUsize,
     /// `None`: it has stopped.
@@ -37,7 +38,7 @@ impl Accepting {
     pub fn start(
         shared: &Arc<Shared>,
         listener: Listener,
-        endpoint: Endpoint,
+        nodes: Arc<NodeMap>,
         scheduler: usize,
     ) -> std::io::Result<Arc<Accepting>> {
         let address = listener.address()?;
@@ -45,7 +46,7 @@ impl Accepting {
             shared: shared.clone(),
             listener,
             address,
-            endpoint,
+            nodes,
             scheduler: AtomicUsize::new(scheduler),
             token: Mutex::new(None),
             served: AtomicBool::new(false),
@@ -56,6 +57,10 @@ impl Accepting {
         *token = Some(accepting.listener.register(reactor, accepting.clone())?);
         drop(token);
         Ok(accepting)
+    }
+
+    pub fn nodes(&self) -> &Arc<NodeMap> {
+        &self.nodes
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -77,7 +82,7 @@ impl Accepting {
     /// Goes to a scheduler that may serve, if its own may not and there is one. Of the task that takes connections, before it
     /// ends: news of the new place are seen by it, or begin another.
     fn follow_mask(self: &Arc<Self>) {
-        let may = |index| self.shared.may_serve(&self.endpoint, index);
+        let may = |index| self.shared.may_serve(&self.nodes, index);
         let from = self.scheduler();
         if may(from) {
             return;
@@ -134,12 +139,12 @@ impl Accepting {
     }
 
     fn welcome(&self, stream: Stream) {
-        let may = |index| self.shared.may_serve(&self.endpoint, index);
+        let may = |index| self.shared.may_serve(&self.nodes, index);
         let on = self.shared.registry.least_used(may);
         let peer = stream.peer();
         let (connection, oldest) = self.shared.registry.enter(on, |id| {
             let shared = self.shared.clone();
-            Arc::new(Connection::new(id, shared, stream, self.endpoint, on))
+            Arc::new(Connection::new(id, shared, stream, self.nodes.clone(), on))
         });
         debug!(connection = connection.id, %peer, "connected");
         if let Some(oldest) = oldest {

@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use runtime::net::{Listener, Reactor};
 use runtime::{clock, task};
 use scheduler::{JoinHandle, Schedulers};
-use session::{Instance, ListenerFacts};
+use session::{Instance, ListenerFacts, Listening, NodeMap, nodes_of};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -106,31 +106,24 @@ impl Shared {
         self.schedulers().reactor(scheduler)
     }
 
-    /// Whether a scheduler may serve who came by this endpoint. One whose nodes are all offline is served anywhere.
-    pub fn may_serve(&self, endpoint: &Endpoint, scheduler: usize) -> bool {
+    /// Whether a scheduler may serve who is these nodes'. Where they are all offline, any may.
+    pub fn may_serve(&self, nodes: &NodeMap, scheduler: usize) -> bool {
         let online = |index: &usize| self.schedulers().is_online(*index);
-        let own = |index: &usize| endpoint.serves(self.nodes[*index]);
+        let own = |index: &usize| nodes.serves(self.nodes[*index]);
         let stranded = || !(0..self.nodes.len()).filter(online).any(|index| own(&index));
         online(&scheduler) && (own(&scheduler) || stranded())
     }
 
-    /// The scheduler whose turn it is, of those that may serve who comes by this endpoint, or of all.
-    fn in_turn(&self, endpoint: &Endpoint, turn: usize) -> usize {
+    /// The scheduler whose turn it is, of those that may serve who is these nodes', or of all.
+    fn in_turn(&self, nodes: &NodeMap, turn: usize) -> usize {
         let all = self.nodes.len();
-        let may: Vec<usize> = (0..all).filter(|index| self.may_serve(endpoint, *index)).collect();
+        let may: Vec<usize> = (0..all).filter(|index| self.may_serve(nodes, *index)).collect();
         may.get(turn % may.len().max(1)).copied().unwrap_or(turn % all.max(1))
     }
 
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Acquire)
     }
-}
-
-/// The node of each scheduler, of soft-NUMA where that divides the machine; 0 where the machine does not tell.
-fn nodes_of(schedulers: &Schedulers) -> Vec<usize> {
-    let there = topology::soft::current();
-    let node = |cpu: Option<usize>| there.node_of(cpu?);
-    schedulers.stats().iter().map(|stats| node(stats.cpu).unwrap_or(0)).collect()
 }
 
 fn check_mapping(listen: &[Endpoint], nodes: &[usize]) -> Result<(), StartError> {
@@ -233,8 +226,8 @@ impl Server {
             let own = Schedulers::start(one).map_err(refuse(address))?;
             let limits = Limits { connections: 1, before_login: 8, ..config.limits };
             let shared = share(&own, limits, true);
-            let accepting =
-                Accepting::start(&shared, listener, address.into(), 0).map_err(refuse(address))?;
+            let accepting = Accepting::start(&shared, listener, Arc::new(NodeMap::new(None)), 0)
+                .map_err(refuse(address))?;
             Ok(Admin { shared, accepting, watch: Mutex::new(None) })
         };
         let begun = admin.map(serve_admin).transpose().and_then(|admin| {
@@ -258,8 +251,9 @@ impl Server {
     /// Takes connections from now on, at these addresses.
     fn listen(&mut self, listeners: Vec<(Endpoint, Listener)>) -> Result<(), StartError> {
         for (index, (endpoint, listener)) in listeners.into_iter().enumerate() {
-            let on = self.shared.in_turn(&endpoint, index);
-            let started = Accepting::start(&self.shared, listener, endpoint, on);
+            let nodes = Arc::new(NodeMap::new(endpoint.nodes));
+            let on = self.shared.in_turn(&nodes, index);
+            let started = Accepting::start(&self.shared, listener, nodes, on);
             let started =
                 started.map_err(|error| StartError::Listen { address: endpoint.address, error })?;
             match endpoint.nodes {
@@ -275,10 +269,13 @@ impl Server {
 
     fn tell_listeners(&self) {
         let start_unix_ns = clock::unix_ns();
-        let told = self.listeners.iter().map(|listener| ListenerFacts {
-            ip: listener.address().ip(),
-            port: listener.address().port(),
-            start_unix_ns,
+        let told = self.listeners.iter().map(|listener| Listening {
+            facts: ListenerFacts {
+                ip: listener.address().ip(),
+                port: listener.address().port(),
+                start_unix_ns,
+            },
+            nodes: listener.nodes().clone(),
         });
         self.shared.instance.tell_listeners(told.collect());
     }

@@ -13,8 +13,8 @@ use ir::{FuncId, SystemView};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{
-    AlterDatabase, AuditStatement, CreateDatabase, GovernorStatement, ProcessAffinity, RestoreKind,
-    ServerSwitch,
+    AlterDatabase, AuditStatement, CreateDatabase, GovernorStatement, ListenerNodes,
+    ProcessAffinity, RestoreKind, ServerSwitch,
 };
 use types::Value;
 
@@ -155,6 +155,11 @@ pub trait Host {
     /// ALTER SERVER CONFIGURATION SET PROCESS AFFINITY; 5832 when a CPU or node is not there.
     fn process_affinity(&mut self, affinity: &ProcessAffinity) -> Result<(), SqlError> {
         let _ = affinity;
+        Err(SqlError::unsupported("ALTER SERVER CONFIGURATION without a server"))
+    }
+    /// ALTER SERVER CONFIGURATION SET LISTENER; 15129 for an address without a listener, 5832 when a node is not there.
+    fn map_listener(&mut self, address: &str, nodes: &ListenerNodes) -> Result<(), SqlError> {
+        let _ = (address, nodes);
         Err(SqlError::unsupported("ALTER SERVER CONFIGURATION without a server"))
     }
     /// ALTER SERVER CONFIGURATION SET SOFTNUMA: from the next start on.

@@ -130,7 +130,7 @@ pub(crate) fn keep_cpus(settings: &mut Settings, chosen: &Chosen) {
 }
 
 /// Every number of the ranges. A range that goes back, or past any machine, matches none.
-fn numbers(ranges: &[(u32, u32)]) -> Result<Vec<usize>, SqlError> {
+pub(crate) fn numbers(ranges: &[(u32, u32)]) -> Result<Vec<usize>, SqlError> {
     let mut all = Vec::new();
     for &(first, last) in ranges {
         if first > last || last as usize >= MOST_CPUS {
@@ -141,7 +141,7 @@ fn numbers(ranges: &[(u32, u32)]) -> Result<Vec<usize>, SqlError> {
     Ok(all)
 }
 
-fn no_match() -> SqlError {
+pub(crate) fn no_match() -> SqlError {
     let text = "The affinity mask specified does not match the CPU mask on this system.";
     SqlError::new(5832, 16, text)
 }

@@ -87,7 +87,7 @@ impl Server for InstanceFacts<'_> {
     }
 
     fn listeners(&self) -> Vec<ListenerFacts> {
-        self.0.listeners.lock().clone()
+        self.0.listeners.lock().iter().map(|listening| listening.facts.clone()).collect()
     }
 
     fn facts(&self) -> ServerFacts {

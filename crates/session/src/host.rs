@@ -22,7 +22,7 @@ use session_state::{
 use std::sync::Arc;
 use syntax::ast::{
     AlterDatabase, AuditStatement, CreateDatabase, DatabaseOption, GovernorStatement,
-    ProcessAffinity, RestoreKind, ServerSwitch,
+    ListenerNodes, ProcessAffinity, RestoreKind, ServerSwitch,
 };
 use system_views::{functions, modules, registry};
 use types::Value;
@@ -288,6 +288,10 @@ impl Host for InstanceHost {
 
     fn process_affinity(&mut self, affinity: &ProcessAffinity) -> Result<(), SqlError> {
         self.instance.set_process_affinity(affinity)
+    }
+
+    fn map_listener(&mut self, address: &str, nodes: &ListenerNodes) -> Result<(), SqlError> {
+        self.instance.map_listener(address, nodes)
     }
 
     fn set_soft_numa(&mut self, on: bool) -> Result<(), SqlError> {

@@ -11,6 +11,7 @@ use crate::database_options::noted;
 use crate::ending::Ending;
 use crate::gate::Gate;
 use crate::governor::Governor;
+use crate::listeners::Listening;
 use crate::logins::Logins;
 use crate::options::{absolute, decided, options_of, system_options};
 use crate::registry::Registered;
@@ -33,7 +34,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use system_views::{ListenerFacts, SessionFacts};
+use system_views::SessionFacts;
 use topology::Topology;
 
 /// The first spid of a user's session; lower ones are the instance's own.
@@ -55,8 +56,8 @@ pub struct Instance {
     /// UTC, ns since 1970.
     pub(crate) started_unix_ns: u64,
     pub(crate) settings: Mutex<Configuration>,
-    /// RECONFIGURE and ALTER SERVER CONFIGURATION SET PROCESS AFFINITY and SOFTNUMA go through here: what one has checked
-    /// is what it keeps and puts into force.
+    /// RECONFIGURE and ALTER SERVER CONFIGURATION SET PROCESS AFFINITY, SOFTNUMA and LISTENER go through here: what one
+    /// has checked is what it keeps and puts into force.
     pub(crate) configuration_gate: Gate,
     /// Somebody chose the CPUs that sessions run on.
     pub(crate) manual_affinity: AtomicBool,
@@ -71,7 +72,7 @@ pub struct Instance {
     /// What the sessions have compiled.
     pub(crate) plans: Arc<PlanCache>,
     /// The sockets that take connections, as their server has told.
-    pub(crate) listeners: Mutex<Vec<ListenerFacts>>,
+    pub(crate) listeners: Mutex<Vec<Listening>>,
     /// The sessions of the databases' own tasks.
     system: Arc<SystemSessions>,
     /// SHUTDOWN.
@@ -570,11 +571,6 @@ impl Instance {
     /// The number of the session of a database's own task; 0 when it has none.
     pub(crate) fn system_session(&self, command: &str, database: u16) -> u32 {
         self.system.of(command, database.into()).unwrap_or(0)
-    }
-
-    /// Says which sockets take connections (sys.dm_tcp_listener_states).
-    pub fn tell_listeners(&self, listeners: Vec<ListenerFacts>) {
-        *self.listeners.lock() = listeners;
     }
 
     /// The users' sessions.

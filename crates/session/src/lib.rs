@@ -30,6 +30,7 @@ mod host;
 mod idle_memory;
 mod inspect;
 mod instance;
+mod listeners;
 mod login;
 mod logins;
 mod media;
@@ -62,6 +63,7 @@ pub use interpreter::{
     BeginNext, BulkRows, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
     is_insert_bulk,
 };
+pub use listeners::{Listening, NodeMap, nodes_of};
 pub use login::{Login, Recovered};
 pub use session::Session;
 pub use session_state::Recoverable;

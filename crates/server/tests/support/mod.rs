@@ -34,6 +34,10 @@ pub fn serve(limits: Limits) -> Served {
 
 /// With a scheduler for each of `cpus`; none: for each that this process may use.
 pub fn serve_on(cpus: Vec<usize>, limits: Limits) -> Served {
+    serve_with(|config| config.cpus = cpus, limits)
+}
+
+pub fn serve_with(change: impl FnOnce(&mut InstanceConfig), limits: Limits) -> Served {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("millrace-server-{}-{n}", std::process::id()));
@@ -41,7 +45,7 @@ pub fn serve_on(cpus: Vec<usize>, limits: Limits) -> Served {
     let fs = RealFs::new(IoMode::Auto).expect("I/O");
     let mut config = InstanceConfig::new(&folder, fs);
     config.buffer_pool_bytes = 16 << 20;
-    config.cpus = cpus;
+    change(&mut config);
     let instance = Instance::open(config).expect("an instance");
     let given = |name: &str| (name == "MILLRACE_SA_PASSWORD").then(|| PASSWORD.to_owned());
     instance.security().first_start(&given).expect("a password");

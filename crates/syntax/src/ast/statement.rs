@@ -269,6 +269,13 @@ pub enum AlterServer {
     Millrace(Vec<ServerSwitch>),
     /// PROCESS AFFINITY.
     ProcessAffinity(ProcessAffinity),
+    /// LISTENER 'address:port' NUMANODE = ...: an extension.
+    Listener {
+        /// As written.
+        address: String,
+        /// Who serves those that come there.
+        nodes: ListenerNodes,
+    },
     /// SOFTNUMA ON or OFF.
     SoftNuma(bool),
 }
@@ -282,6 +289,17 @@ pub enum ProcessAffinity {
     Cpus(Vec<(u32, u32)>),
     /// NUMANODE = n | n TO m [, ...]
     Nodes(Vec<(u32, u32)>),
+}
+
+/// The nodes that serve who comes by a listener.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ListenerNodes {
+    /// ALL.
+    All,
+    /// 0x3: bit n is node n.
+    Map(u64),
+    /// n | n TO m [, ...]; first and last.
+    Ranges(Vec<(u32, u32)>),
 }
 
 /// One of this engine's own switches.

@@ -12,6 +12,11 @@ impl Parser<'_> {
             let affinity = self.process_affinity()?;
             return Ok(StatementKind::AlterServer(AlterServer::ProcessAffinity(affinity)));
         }
+        if self.eat_word("LISTENER") {
+            let address = self.string()?;
+            let nodes = self.listener_nodes()?;
+            return Ok(StatementKind::AlterServer(AlterServer::Listener { address, nodes }));
+        }
         if self.eat_word("SOFTNUMA") {
             let on = self.eat_kw(Kw::On);
             if !on {
@@ -45,6 +50,24 @@ impl Parser<'_> {
             return Ok(ProcessAffinity::Auto);
         }
         Ok(ProcessAffinity::Cpus(self.comma_list(Self::number_range)?))
+    }
+
+    /// `NUMANODE = ALL`, `NUMANODE = 0x3`, `NUMANODE = 0 TO 1, 3`.
+    fn listener_nodes(&mut self) -> ParseResult<ListenerNodes> {
+        if !self.eat_word("NUMANODE") {
+            return Err(self.unexpected());
+        }
+        self.expect_sym(Sym::Eq)?;
+        if self.eat_kw(Kw::All) {
+            return Ok(ListenerNodes::All);
+        }
+        let token = self.token();
+        if token.kind != TokenKind::Binary {
+            return Ok(ListenerNodes::Ranges(self.comma_list(Self::number_range)?));
+        }
+        self.at += 1;
+        let map = u64::from_str_radix(&self.token_text(token)[2..], 16);
+        map.map(ListenerNodes::Map).map_err(|_| self.near(102, token))
     }
 
     /// `n`, or `n TO m`.
