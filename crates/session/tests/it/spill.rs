@@ -445,7 +445,7 @@ fn an_error_in_one_branch_ends_all_with_its_number() {
         ("CAST(c.pad AS int) = 1", 245),
         ("1 / (a.id - 9000) < 5", 8134),
     ];
-    within(&instance, |session| {
+    within(&instance, move |session| {
         run(session, "USE t");
         for (text, conditions) in [(BRANCHING, conversions), (LOOPING, sides)] {
             for (condition, number) in conditions {
