@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topology::measure::{self, Effort, Line, Memory, Spread};
-use topology::{Topology, placement, render};
+use topology::placement::{self, Placement};
+use topology::soft::SoftNuma;
+use topology::{Topology, render};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -55,13 +57,18 @@ fn tell(args: &Args, machine: &Topology) -> std::io::Result<String> {
     }
     let mut parts = vec![render::machine(machine)];
     if args.plan {
-        parts.push(render::placement(&placement::plan(machine)));
+        parts.push(render::placement(&planned(machine)));
     }
     if let Some((lines, memory)) = &measured {
         parts.push(render::lines(lines));
         parts.push(render::memory(memory));
     }
     Ok(parts.join("\n"))
+}
+
+/// As a start with the default settings divides and uses it.
+fn planned(machine: &Topology) -> Placement {
+    placement::plan(machine, &SoftNuma::automatic(machine))
 }
 
 fn json(machine: &Topology, measured: Option<&(Vec<Line>, Vec<Memory>)>) -> serde_json::Value {
@@ -86,14 +93,13 @@ fn json(machine: &Topology, measured: Option<&(Vec<Line>, Vec<Memory>)>) -> serd
             "cpus": c.cpus,
         })
     });
-    let plan = placement::plan(machine);
+    let plan = planned(machine);
     let placed = plan.nodes.iter().map(|n| {
         json!({
-            "node": n.node, "schedulers": n.schedulers, "memory_node": n.memory_node,
-            "port_mask": n.port_mask,
+            "node": n.node, "machine_node": n.machine_node, "schedulers": n.schedulers,
+            "memory_node": n.memory_node, "port_mask": n.port_mask,
         })
     });
-    let soft = plan.soft_nodes.iter().map(|s| json!({ "node": s.node, "cpus": s.cpus }));
     let measured = measured.map(|(lines, memory)| {
         let lines = lines.iter().map(
             |l| json!({ "from": l.from, "to": l.to, "home_cpu": l.home, "ns": spread(&l.ns) }),
@@ -117,8 +123,9 @@ fn json(machine: &Topology, measured: Option<&(Vec<Line>, Vec<Memory>)>) -> serd
         "caches": caches.collect::<Vec<_>>(),
         "plan": {
             "nodes": placed.collect::<Vec<_>>(),
-            "soft_nodes": soft.collect::<Vec<_>>(),
+            "soft_numa": plan.soft_numa.description(),
             "dedicated_log_writer_cpu": plan.log_writer.map(|place| place.cpu),
+            "dedicated_log_writer_node": plan.log_writer.map(|place| place.node),
             "away_memory_nodes": plan.away,
         },
         "measured": measured,

@@ -1,7 +1,8 @@
 //! Where a server listens, and for whom: an address, and the NUMA nodes that serve who comes there.
 //!
 //! SQL Server's form (docs/database-engine/configure-windows/map-tcp-ip-ports-to-numa-nodes-sql-server.md): a bit map
-//! in brackets after the port, bit n for node n, in decimal or hexadecimal; -1 or no brackets is every node.
+//! in brackets after the port, bit n for node n, in decimal or hexadecimal; -1 or no brackets is every node. Nodes are
+//! those of soft-NUMA where that divides the machine.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use syntax::ast::ListenerNodes;
 use system_views::ListenerFacts;
+use topology::placement::port_bit;
 
 /// All bits: every node, those without a bit too.
 const EVERY: u64 = u64::MAX;
@@ -48,18 +49,17 @@ pub fn nodes_of(schedulers: &Schedulers) -> Vec<usize> {
 }
 
 fn names(map: u64, node: usize) -> bool {
-    map == EVERY || node < u64::BITS as usize && map >> node & 1 == 1
+    map == EVERY || port_bit(node).is_some_and(|bit| map & bit != 0)
 }
 
 /// 5832 for a node that a bit cannot name.
 fn map_of(nodes: &ListenerNodes) -> Result<u64, SqlError> {
-    let bit = |node: usize| u32::try_from(node).ok().and_then(|node| 1u64.checked_shl(node));
     match nodes {
         ListenerNodes::All => Ok(EVERY),
         ListenerNodes::Map(map) => Ok(*map),
         ListenerNodes::Ranges(ranges) => numbers(ranges)?
             .into_iter()
-            .try_fold(0, |map, n| Ok(map | bit(n).ok_or_else(no_match)?)),
+            .try_fold(0, |map, n| Ok(map | port_bit(n).ok_or_else(no_match)?)),
     }
 }
 

@@ -1,67 +1,74 @@
 //! Where an engine's parts would run on a machine: the same rules that the server starts by.
 //!
-//! - A scheduler for each usable CPU, named by its CPU's node.
-//! - Memory (arenas, log buffers) on each node that has schedulers; a node with CPUs and no memory takes that of the
-//!   nearest node that has some; what is nobody's nearest is `away`. What a scheduler's thread takes from the system comes
-//!   from there ([`seat`]), where more than one node has memory.
+//! - A scheduler for each usable CPU, named by its CPU's node. Nodes are those of soft-NUMA ([`crate::soft`]): what ports,
+//!   masks and views of the server call a node has the same id here.
+//! - Memory (arenas, log buffers) on each node of the machine that has schedulers; a node with CPUs and no memory takes
+//!   that of the nearest node that has some; what is nobody's nearest is `away`. What a scheduler's thread takes from the
+//!   system comes from there ([`seat`]), where more than one node has memory.
 //! - The log writer has no thread of its own unless it is given one (docs/switches.md, LOG_WRITER); then the last CPU of
 //!   the first node is a place that leaves most of that node undivided.
-//! - Ports: one for each node with schedulers, counted from the first.
-//! - Soft-NUMA: nodes with more than 8 physical cores are divided ([`crate::soft`]), unless that is switched off.
+//! - Ports: one for each node with schedulers, by the node's bit ([`port_bit`]).
 
 use crate::Topology;
-use crate::soft::{self, SoftNode};
+use crate::soft::{Configuration, SoftNode, SoftNuma};
 use runtime::numa::{Place, Seat};
 
 /// Where things go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
+    /// How they came to be.
+    pub soft_numa: Configuration,
+    /// One for each node of soft-NUMA, by id; where nothing is divided those are the machine's own.
     pub nodes: Vec<NodePlacement>,
     /// For a dedicated log writer; `None` on a machine without CPUs of ours.
     pub log_writer: Option<LogWriterPlace>,
-    /// Groups of CPUs of one hardware node each; one for each node where no socket is large.
-    pub soft_nodes: Vec<SoftNode>,
-    /// Nodes whose memory nobody is nearest to.
+    /// The machine's nodes whose memory nobody is nearest to.
     pub away: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodePlacement {
+    /// Its id to the server.
     pub node: usize,
+    /// The machine's node that it is, or is a part of.
+    pub machine_node: usize,
     /// CPUs of its schedulers, ascending.
     pub schedulers: Vec<usize>,
-    /// The node whose memory they use; `None` if no node has any.
+    /// The machine's node whose memory they use; `None` if no node has any.
     pub memory_node: Option<usize>,
-    /// Bit of the node in a port's mask (`ADDR:PORT[0x1]`).
-    pub port_mask: u64,
+    /// Its bit in a port's map (`ADDR:PORT[0x1]`); `None`: no map has room for it.
+    pub port_mask: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogWriterPlace {
     pub cpu: usize,
+    /// As in `LOG_WRITER_PLACE = 'NODE n'`.
     pub node: usize,
 }
 
-/// How `machine` would be used.
-pub fn plan(machine: &Topology) -> Placement {
+/// The bit of a node in a port's map, which has 64.
+pub fn port_bit(node: usize) -> Option<u64> {
+    1u64.checked_shl(u32::try_from(node).ok()?)
+}
+
+/// How `machine` would be used by a server that has divided it so.
+pub fn plan(machine: &Topology, divided: &SoftNuma) -> Placement {
     let with_memory = with_memory(machine);
-    let mut nodes: Vec<NodePlacement> = Vec::new();
-    for node in &machine.nodes {
-        let schedulers: Vec<usize> = machine.cpus_of(node.id).map(|cpu| cpu.id).collect();
-        if schedulers.is_empty() {
-            continue;
-        }
-        let memory_node = memory_of(machine, node.id, &with_memory);
-        let port_mask = 1u64.checked_shl(node.id as u32).unwrap_or(0);
-        nodes.push(NodePlacement { node: node.id, schedulers, memory_node, port_mask });
-    }
+    let place = |(id, part): &(usize, SoftNode)| NodePlacement {
+        node: *id,
+        machine_node: part.node,
+        schedulers: part.cpus.clone(),
+        memory_node: memory_of(machine, part.node, &with_memory),
+        port_mask: port_bit(*id),
+    };
+    let nodes: Vec<NodePlacement> = divided.nodes.iter().map(place).collect();
     let used = |id: &usize| nodes.iter().any(|node| node.memory_node == Some(*id));
     let away = with_memory.iter().copied().filter(|id| !used(id)).collect();
-    let first = nodes.first();
-    let log_writer = first.and_then(|node| {
+    let log_writer = nodes.first().and_then(|node| {
         node.schedulers.last().map(|&cpu| LogWriterPlace { cpu, node: node.node })
     });
-    Placement { log_writer, soft_nodes: soft::groups(machine), away, nodes }
+    Placement { soft_numa: divided.configuration, nodes, log_writer, away }
 }
 
 /// Nodes whose memory may be used.

@@ -2,6 +2,7 @@
 
 use crate::measure::{Line, Memory};
 use crate::placement::Placement;
+use crate::soft::Configuration;
 use crate::{Topology, format_cpulist};
 use std::fmt::Write;
 
@@ -70,29 +71,41 @@ pub fn machine(t: &Topology) -> String {
     out
 }
 
-/// Where the engine's parts go.
+/// Where the engine's parts go. Nodes are the server's: as in a port's map and in LOG_WRITER_PLACE.
 pub fn placement(p: &Placement) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{:>4}  {:24}  {:>9}  port", "node", "schedulers on CPUs", "memory of");
+    let _ = writeln!(
+        out,
+        "{:>4}  {:>7}  {:24}  {:>9}  port",
+        "node", "part of", "schedulers on CPUs", "memory of"
+    );
     for n in &p.nodes {
         let memory = n.memory_node.map_or("none".to_owned(), |node| node.to_string());
         let cpus = format_cpulist(&n.schedulers);
-        let _ = writeln!(out, "{:>4}  {cpus:24}  {memory:>9}  PORT[{:#x}]", n.node, n.port_mask);
+        let port = n.port_mask.map_or_else(
+            || "PORT, of all nodes: a bit map has 64".to_owned(),
+            |mask| format!("PORT[{mask:#x}]"),
+        );
+        let (node, whole) = (n.node, n.machine_node);
+        let _ = writeln!(out, "{node:>4}  {whole:>7}  {cpus:24}  {memory:>9}  {port}");
     }
     if let Some(place) = p.log_writer {
         let _ = writeln!(
             out,
-            "log writer: whoever commits; a dedicated one on CPU {} (node {})",
+            "log writer: whoever commits; a dedicated one on CPU {} (LOG_WRITER_PLACE = 'CPU {0}', or 'NODE {}')",
             place.cpu, place.node
         );
     }
-    let soft =
-        p.soft_nodes.iter().map(|s| format!("{} (node {})", format_cpulist(&s.cpus), s.node));
-    let _ = writeln!(out, "soft-NUMA: {}", soft.collect::<Vec<_>>().join("; "));
+    let how = match p.soft_numa {
+        Configuration::Off => "divides nothing: nodes are the machine's own",
+        Configuration::Automatic => "divides nodes of more than 8 physical cores",
+        Configuration::Manual => "by hand",
+    };
+    let _ = writeln!(out, "soft-NUMA: {how}");
     if !p.away.is_empty() {
         let _ = writeln!(
             out,
-            "memory that no scheduler is nearest to: node {}",
+            "memory that no scheduler is nearest to: of the machine's node {}",
             format_cpulist(&p.away)
         );
     }

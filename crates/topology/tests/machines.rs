@@ -164,7 +164,7 @@ impl Machine {
     #[track_caller]
     fn check(&self, name: &str) {
         let machine = self.read(name);
-        let plan = placement::plan(&machine);
+        let plan = placement::plan(&machine, &SoftNuma::automatic(&machine));
         let text = format!("{}\n{}", render::machine(&machine), render::placement(&plan));
         let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/machines")
@@ -295,7 +295,8 @@ fn a_seat_has_memory_of_its_node_where_there_is_a_choice() {
 #[test]
 fn a_machine_as_one_node() {
     let machine = Machine::new(2, 6, 2).read("one-node").as_one_node();
-    let plan = placement::plan(&machine);
+    // It divides nothing then.
+    let plan = placement::plan(&machine, &SoftNuma::off(&machine));
     assert_eq!((plan.nodes.len(), plan.nodes[0].schedulers.len()), (1, 24));
     assert_eq!((machine.nodes[0].memory_bytes, machine.distance(0, 0)), (64 << 30, Some(10)));
     assert_eq!(machine.packages(), [0, 1]);
@@ -351,6 +352,39 @@ fn large_nodes_are_divided_and_small_ones_keep_their_ids() {
     assert_eq!(soft(&SoftNuma::off(&large)), [of(0, 0, "0-9,20-29"), of(1, 1, "10-19,30-39")]);
     let small = Machine::new(2, 8, 1).read("soft-small");
     assert_eq!(SoftNuma::automatic(&small), SoftNuma::off(&small));
+}
+
+/// A port's map, the log writer's place and a scheduler's node have one numbering: the server's.
+#[test]
+fn a_plan_has_the_servers_nodes() {
+    let machine = Machine::new(2, 10, 2).read("plan-ids");
+    let divided = SoftNuma::automatic(&machine);
+    let plan = placement::plan(&machine, &divided);
+    let masks: Vec<Option<u64>> = plan.nodes.iter().map(|node| node.port_mask).collect();
+    assert_eq!(masks, [1, 2, 4, 8].map(Some));
+    for node in &plan.nodes {
+        assert!(node.schedulers.iter().all(|cpu| divided.node_of(*cpu) == Some(node.node)));
+        assert_eq!(node.memory_node, Some(node.machine_node));
+    }
+    assert_eq!(plan.nodes.iter().map(|node| node.machine_node).collect::<Vec<_>>(), [0, 0, 1, 1]);
+    let writer = plan.log_writer.expect("a place");
+    assert_eq!((writer.cpu, divided.node_of(writer.cpu)), (24, Some(writer.node)));
+    let all: usize = plan.nodes.iter().map(|node| node.schedulers.len()).sum();
+    assert_eq!(all, machine.cpus.len());
+}
+
+/// A map has 64 bits: what has none of them gets no map that means another node, or none.
+#[test]
+fn nodes_beyond_a_ports_map_are_told() {
+    let mut machine = Machine::new(66, 1, 1);
+    machine.caches = false;
+    let machine = machine.read("plan-many");
+    let plan = placement::plan(&machine, &SoftNuma::automatic(&machine));
+    let masks: Vec<Option<u64>> = plan.nodes.iter().map(|node| node.port_mask).collect();
+    assert_eq!(masks[62..], [Some(1 << 62), Some(1 << 63), None, None]);
+    let told = render::placement(&plan);
+    assert!(told.contains("PORT[0x8000000000000000]") && !told.contains("[0x0]"), "{told}");
+    assert_eq!(told.matches("PORT, of all nodes").count(), 2);
 }
 
 #[test]
