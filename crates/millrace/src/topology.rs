@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use topology::measure::{self, Effort, Line, Memory, Spread};
 use topology::placement::{self, Placement};
 use topology::soft::SoftNuma;
-use topology::{Topology, render};
+use topology::{Topology, heatmap, render};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -22,6 +22,9 @@ pub struct Args {
     /// Rounds of each pair.
     #[arg(long, value_name = "N", default_value_t = Effort::default().rounds, requires = "measure")]
     rounds: usize,
+    /// The measured matrices as heat maps, in one SVG file.
+    #[arg(long, value_name = "FILE.svg", requires = "measure")]
+    heatmap: Option<PathBuf>,
     /// Everything as JSON.
     #[arg(long)]
     json: bool,
@@ -32,26 +35,36 @@ pub fn run(args: Args) -> ExitCode {
         Some(root) => Topology::from_sysfs(root),
         None => Topology::discover(),
     };
-    match found.and_then(|machine| tell(&args, &machine)) {
+    let told = found
+        .map_err(|error| format!("the machine cannot be read: {error}"))
+        .and_then(|machine| tell(&args, &machine));
+    match told {
         Ok(text) => {
             print!("{text}");
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("error: the machine cannot be read: {error}");
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn tell(args: &Args, machine: &Topology) -> std::io::Result<String> {
+fn tell(args: &Args, machine: &Topology) -> Result<String, String> {
     let effort = Effort { rounds: args.rounds.clamp(1, 100_000), ..Effort::default() };
-    let measured = match args.measure {
-        true => {
-            Some((measure::lines(&machine.cpu_ids(), effort)?, measure::memory(machine, effort)?))
-        }
-        false => None,
+    let measured = if args.measure {
+        let both = measure::lines(&machine.cpu_ids(), effort)
+            .and_then(|lines| Ok((lines, measure::memory(machine, effort)?)));
+        Some(both.map_err(|error| format!("the machine cannot be measured: {error}"))?)
+    } else {
+        None
     };
+    if let (Some(path), Some((lines, memory))) = (&args.heatmap, &measured) {
+        let name = machine.model_name.as_deref().unwrap_or("this machine");
+        std::fs::write(path, heatmap::svg(name, lines, memory))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        eprintln!("heat maps: {}", path.display());
+    }
     if args.json {
         return Ok(format!("{:#}\n", json(machine, measured.as_ref())));
     }
