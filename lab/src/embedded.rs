@@ -9,7 +9,7 @@ use crate::script::{self, Shape};
 use crate::shards::Shards;
 use crate::target::{Done, Figures, Load, Sample, Target, TargetKind};
 use crate::workload::{Durability, Kind, Mode, Settings, Table, Workload};
-use crate::{Progress, flush, measure};
+use crate::{Progress, cpus, flush, measure};
 use device::{FileSystem, IoMode, RealFs};
 use engine::LogConfig;
 use runtime::clock;
@@ -111,12 +111,13 @@ impl Embedded {
             let why = format!("{shards} shards need as many CPUs and sessions");
             return Err(LabError::Options(why));
         }
-        let part = |whole: usize, at: usize| whole * at / shards..whole * (at + 1) / shards;
-        let all = (0..shards).map(|at| {
+        let sessions = |at: usize| workload.sessions * at / shards;
+        let parts = cpus::cut(&cpus::known(&cpus), shards);
+        let all = parts.into_iter().enumerate().map(|(at, cpus)| {
             let mut own = workload.clone();
             own.shards = 1;
-            own.cpus = cpus[part(cpus.len(), at)].to_vec();
-            own.sessions = part(workload.sessions, at).len();
+            own.cpus = cpus;
+            own.sessions = sessions(at + 1) - sessions(at);
             let pool = pool_bytes(settings) / shards as u64;
             let settings = Settings { buffer_pool_bytes: Some(pool), ..settings.clone() };
             self.instance(&own, &settings, progress)

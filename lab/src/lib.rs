@@ -14,6 +14,7 @@ pub mod bench;
 mod catalogue;
 pub mod checked;
 mod commit_batch;
+mod cpus;
 pub mod document;
 mod drive;
 pub mod embedded;

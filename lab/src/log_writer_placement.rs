@@ -1,6 +1,7 @@
 //! Posts 3 and 1: where the log writer runs, and whether anyone else runs there.
 
 use crate::bench::Bench;
+use crate::cpus::alike;
 use crate::document::{Cell, Figure, Published};
 use crate::error::LabError;
 use crate::experiment::Experiment;
@@ -183,16 +184,14 @@ pub(crate) fn arms(cpus: &[Cpu]) -> Vec<Arm> {
     }
     all.push(arm(SCHEDULER, "scheduler", place.clone(), Vec::new()));
     if let Some(far) = cpus.iter().find(|cpu| cpu.node != writer.node) {
-        let of = |node: usize| -> Vec<usize> {
-            let there = cpus.iter().filter(|cpu| cpu.node == node && !is_beside(cpu));
-            there.map(|cpu| cpu.id).collect()
+        let of = |node: usize| -> Vec<Cpu> {
+            cpus.iter().filter(|cpu| cpu.node == node && !is_beside(cpu)).cloned().collect()
         };
-        let (near, far) = (of(writer.node), of(far.node));
-        // As many workers on both, as in the post.
-        let n = near.len().min(far.len());
-        if n > 0 {
-            all.push(arm(SAME_NODE, "dedicated", place.clone(), near[..n].to_vec()));
-            all.push(arm(OTHER_NODE, "dedicated", place, far[..n].to_vec()));
+        // As many workers on both, as in the post, and on as many cores.
+        let (near, far) = alike(&of(writer.node), &of(far.node));
+        if !near.is_empty() {
+            all.push(arm(SAME_NODE, "dedicated", place.clone(), near));
+            all.push(arm(OTHER_NODE, "dedicated", place, far));
         }
     }
     all
@@ -231,7 +230,21 @@ mod tests {
             arm.workers.clone()
         };
         assert_eq!(workers(SAME_NODE), [6, 7, 8, 9]);
-        assert_eq!(workers(OTHER_NODE), [1, 2, 3, 4]);
+        // The core that has lost a thread is left out.
+        assert_eq!(workers(OTHER_NODE), [2, 3, 4, 5]);
         assert_eq!(workers(OUT_OF_MASK), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn workers_have_whole_cores() {
+        let all = arms(&crate::cpus::haswell());
+        let workers = |name| {
+            let arm = all.iter().find(|arm| arm.name == name).expect("two nodes");
+            topology::format_cpulist(&arm.workers)
+        };
+        assert_eq!((all[2].name, all[2].place.as_str()), (IN_MASK, "cpu 39"));
+        assert_eq!(workers(SAME_NODE), "10-18,30-38");
+        assert_eq!(workers(OTHER_NODE), "0-8,20-28");
+        assert_eq!(workers(OUT_OF_MASK), "0-18,20-38");
     }
 }

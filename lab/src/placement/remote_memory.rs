@@ -3,6 +3,7 @@
 use super::{ARM, ids, nodes, numbers};
 use crate::batch::Batch;
 use crate::bench::Bench;
+use crate::cpus::alike;
 use crate::document::{Cell, Published};
 use crate::error::LabError;
 use crate::experiment::{Experiment, OwnOption};
@@ -74,13 +75,19 @@ impl Experiment for RemoteMemory {
             return Err(LabError::Options("this process has no CPU".to_owned()));
         };
         let holder = ids(first);
-        let mut arms = vec![(LOCAL, holder.clone())];
+        let mut arms = Vec::new();
         match nodes.get(1) {
-            // As many CPUs as on the first.
-            Some(other) => arms.push((REMOTE, ids(&other[..first.len().min(other.len())]))),
-            None => bench.cannot_show(
-                "This process has CPUs of one node: nothing runs far from its memory, and only the local arm is measured.",
-            ),
+            Some(other) => {
+                let (own, other) = alike(first, other);
+                arms.extend([(LOCAL, own), (REMOTE, other)]);
+            }
+            None => {
+                arms.push((LOCAL, holder.clone()));
+                bench.cannot_show(
+                    "This process has CPUs of one node: nothing runs far from its memory, and only the local arm is \
+                     measured.",
+                );
+            }
         }
         limits::of_sockets(bench, 2);
         let mut plan = Vec::new();

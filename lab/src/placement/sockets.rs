@@ -1,7 +1,8 @@
 //! The three tests that post 1 leaves to be done: the same load on one node, divided over two, divided over four.
 
-use super::{ARM, ids, nodes};
+use super::{ARM, nodes};
 use crate::bench::Bench;
+use crate::cpus::Cores;
 use crate::document::Published;
 use crate::error::LabError;
 use crate::experiment::Experiment;
@@ -19,7 +20,7 @@ impl Experiment for Sockets {
     }
 
     fn what(&self) -> &'static str {
-        "The same sessions on as many CPUs of one NUMA node, divided over two, divided over four, through the classic \
+        "The same sessions on as many cores of one NUMA node, divided over two, divided over four, through the classic \
          spinlock and through lanes. Shows what it costs that the line of LOGCACHE_ACCESS, or the log's tail, travels \
          between nodes. Post 1 names these tests and has not run them."
     }
@@ -64,7 +65,7 @@ impl Experiment for Sockets {
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), LabError> {
         let arms = arms(&nodes(bench)?);
         limits::of_sockets(bench, 4);
-        for missing in [2, 4].into_iter().filter(|n| !arms.iter().any(|(over, _)| over == n)) {
+        for missing in [2, 4].into_iter().filter(|n| !arms.iter().any(|arm| arm.over == *n)) {
             bench.cannot_show(format!(
                 "There are no {missing} nodes with CPUs of this process: the load was not divided over {missing}."
             ));
@@ -72,35 +73,51 @@ impl Experiment for Sockets {
         let known = bench.targets().next().map(|(_, known)| known).unwrap_or_default();
         let mut plan = Vec::new();
         for workload in bench.settings().workloads(Kind::Insert, &known) {
-            plan.extend(arms.iter().map(|(over, cpus)| (0, on(&workload, *over, cpus))));
+            plan.extend(arms.iter().map(|arm| (0, arm.on(&workload))));
         }
         bench.measure_plan(&plan)
     }
 }
 
-fn on(workload: &Workload, over: usize, cpus: &[usize]) -> Workload {
-    let name = match over {
-        1 => "one node".to_owned(),
-        n => format!("divided over {n} nodes"),
-    };
-    let mut workload = workload.clone();
-    workload.cpus = cpus.to_vec();
-    workload.arm.insert(ARM.to_owned(), name);
-    workload
+/// The load on so many cores in all, divided over so many nodes.
+#[derive(Debug, PartialEq, Eq)]
+struct Arm {
+    over: usize,
+    cores: usize,
+    cpus: Vec<usize>,
 }
 
-/// For 1, 2 and 4 nodes as many CPUs in all, as far as there are so many nodes, and CPUs on each.
-fn arms(nodes: &[Vec<Cpu>]) -> Vec<(usize, Vec<usize>)> {
+impl Arm {
+    fn on(&self, workload: &Workload) -> Workload {
+        let name = match self.over {
+            1 => "one node".to_owned(),
+            n => format!("divided over {n} nodes"),
+        };
+        let mut workload = workload.clone();
+        workload.cpus.clone_from(&self.cpus);
+        workload.arm.insert(ARM.to_owned(), name);
+        workload.arm.insert("cores".to_owned(), self.cores.to_string());
+        workload
+    }
+}
+
+/// For 1, 2 and 4 nodes as many cores in all, with as many threads each, as far as there are so many nodes, and cores on
+/// each.
+fn arms(nodes: &[Vec<Cpu>]) -> Vec<Arm> {
+    let nodes: Vec<Cores> = nodes.iter().map(|node| Cores::of(node)).collect();
     // What the smallest of so many nodes has, so that it can bear all by itself.
-    let smallest = |over: usize| nodes.iter().take(over).map(Vec::len).min().unwrap_or(0);
+    let smallest = |over: usize| nodes.iter().take(over).map(Cores::count).min().unwrap_or(0);
     let fits = |over: &usize| *over <= nodes.len() && smallest(*over) >= *over;
     let most = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
-    let cpus = smallest(most) / most * most;
+    let cores = smallest(most) / most * most;
+    let threads = nodes.iter().take(most).map(|node| node.threads(cores)).min().unwrap_or(0);
     let arm = |over: usize| {
-        let own = nodes.iter().take(over).flat_map(|node| ids(&node[..cpus / over]));
-        (over, own.collect())
+        let own = nodes.iter().take(over).flat_map(|node| node.take(cores / over, threads));
+        let mut cpus: Vec<usize> = own.collect();
+        cpus.sort_unstable();
+        Arm { over, cores, cpus }
     };
-    [1, 2, 4].into_iter().filter(|over| *over <= most && cpus > 0).map(arm).collect()
+    [1, 2, 4].into_iter().filter(|over| *over <= most && cores > 0).map(arm).collect()
 }
 
 #[cfg(test)]
@@ -112,18 +129,32 @@ mod tests {
         (0..nodes).map(|node| (0..each).map(|i| cpu(node, i)).collect()).collect()
     }
 
+    fn told(nodes: &[Vec<Cpu>]) -> Vec<(usize, usize, String)> {
+        let tell = |arm: Arm| (arm.over, arm.cores, topology::format_cpulist(&arm.cpus));
+        arms(nodes).into_iter().map(tell).collect()
+    }
+
     #[test]
-    fn every_arm_has_as_many_cpus() {
-        assert_eq!(arms(&machine(1, 2)), [(1, vec![0, 1])]);
-        assert_eq!(arms(&machine(2, 4)), [(1, vec![0, 1, 2, 3]), (2, vec![0, 1, 4, 5])]);
-        let four = arms(&machine(4, 8));
-        assert_eq!(
-            four.iter().map(|(over, cpus)| (*over, cpus.len())).collect::<Vec<_>>(),
-            [(1, 8), (2, 8), (4, 8)]
-        );
-        assert_eq!(four[2].1, [0, 1, 8, 9, 16, 17, 24, 25]);
-        // Two CPUs a node cannot be divided over four.
-        assert_eq!(arms(&machine(4, 2)), [(1, vec![0, 1]), (2, vec![0, 2])]);
-        assert_eq!(arms(&machine(2, 3)), [(1, vec![0, 1]), (2, vec![0, 3])]);
+    fn every_arm_has_as_many_cores() {
+        let of = |over, cores, cpus: &str| (over, cores, cpus.to_owned());
+        assert_eq!(told(&machine(1, 2)), [of(1, 2, "0-1")]);
+        assert_eq!(told(&machine(2, 4)), [of(1, 4, "0-3"), of(2, 4, "0-1,4-5")]);
+        let four = [of(1, 8, "0-7"), of(2, 8, "0-3,8-11"), of(4, 8, "0-1,8-9,16-17,24-25")];
+        assert_eq!(told(&machine(4, 8)), four);
+        // Two cores a node cannot be divided over four.
+        assert_eq!(told(&machine(4, 2)), [of(1, 2, "0-1"), of(2, 2, "0,2")]);
+        assert_eq!(told(&machine(2, 3)), [of(1, 2, "0-1"), of(2, 2, "0,3")]);
+    }
+
+    #[test]
+    fn cores_are_whole_where_they_have_threads() {
+        let all = crate::cpus::haswell();
+        let nodes: Vec<Vec<Cpu>> =
+            (0..2).map(|n| all.iter().filter(|cpu| cpu.node == n).cloned().collect()).collect();
+        let of = |over, cores, cpus: &str| (over, cores, cpus.to_owned());
+        assert_eq!(told(&nodes), [of(1, 10, "0-9,20-29"), of(2, 10, "0-4,10-14,20-24,30-34")]);
+        // Of a node that has one thread of each core left, no arm has more.
+        let halved = [nodes[0].clone(), nodes[1][..10].to_vec()];
+        assert_eq!(told(&halved), [of(1, 10, "0-9"), of(2, 10, "0-4,10-14")]);
     }
 }
