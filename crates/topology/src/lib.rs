@@ -124,6 +124,12 @@ impl Topology {
         self
     }
 
+    /// The same machine with no other CPUs of ours than these; none: with all.
+    pub fn with_cpus(mut self, cpus: &[usize]) -> Topology {
+        self.cpus.retain(|cpu| cpus.is_empty() || cpus.contains(&cpu.id));
+        self
+    }
+
     /// A machine from a folder that holds `sys/` (and perhaps `proc/`) as the kernel shows them.
     pub fn from_sysfs(root: &Path) -> io::Result<Topology> {
         sysfs::read(root)

@@ -302,6 +302,17 @@ fn a_machine_as_one_node() {
     assert_eq!(machine.packages(), [0, 1]);
 }
 
+/// As a run on a part of the CPUs has it.
+#[test]
+fn a_machine_with_some_of_its_cpus() {
+    let machine = Machine::new(2, 4, 2).read("some-cpus");
+    assert_eq!(machine.clone().with_cpus(&[]), machine);
+    let some = machine.with_cpus(&[12, 1, 9, 99]);
+    assert_eq!((some.cpu_ids(), some.core_count()), (vec![1, 9, 12], 2));
+    assert_eq!(some.cpus_of(1).map(|cpu| cpu.id).collect::<Vec<_>>(), [12]);
+    assert_eq!(some.nodes.len(), 2);
+}
+
 /// Control groups of version 1.
 #[test]
 fn control_groups_of_version_1() {

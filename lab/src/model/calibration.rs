@@ -47,6 +47,7 @@ pub(super) struct Micro {
 }
 
 impl Micro {
+    /// On the CPUs of `topology`.
     pub fn measure(
         bench: &mut Bench<'_>,
         topology: &Topology,
@@ -61,11 +62,12 @@ impl Micro {
         let ways = measure::lines(&cpus, Effort { rounds: 400, ..effort })?;
         let line_ns = ways.iter().map(|line| line.ns.p10).fold(f64::INFINITY, f64::min);
         let memory = measure::memory(topology, effort)?;
-        let (lines, lock) = (costs::lines(&cpus, RECORD_BYTES)?, costs::lock(RECORD_BYTES));
+        let lines = costs::lines(&cpus, RECORD_BYTES)?;
+        let lock = costs::on(cpus.first().copied(), || costs::lock(RECORD_BYTES))?;
         let schedulers = Schedulers::start(config(bench))?;
         let turns = costs::turns(&schedulers);
         schedulers.stop();
-        runtime::backoff::calibrate();
+        costs::on(cpus.first().copied(), runtime::backoff::calibrate)?;
         Ok(Micro {
             line_ns: if line_ns.is_finite() { line_ns } else { LINE_NS },
             lines,
@@ -135,15 +137,15 @@ pub(super) fn tell_flushes(flushes: &FlushTimes) -> String {
     )
 }
 
-/// One session on one CPU: a commit for each row, for a few, and for many; and the report of post 2.
-pub(super) fn cells(bench: &Bench<'_>) -> Vec<(usize, Workload)> {
+/// One session on one CPU, the first of the run: a commit for each row, for a few, and for many; and the report of post 2.
+pub(super) fn cells(bench: &Bench<'_>, topology: &Topology) -> Vec<(usize, Workload)> {
     let settings = Settings {
         sessions: vec![1],
         durability: vec![Durability::Delayed],
         commit_every: vec![1, FEW, MANY],
         ..bench.settings().clone()
     };
-    let cpu = runtime::threads::process_affinity().first().copied().unwrap_or(0);
+    let cpu = topology.cpus.first().map_or(0, |cpu| cpu.id);
     let mut all = settings.workloads(Kind::Insert, &[]);
     let mut report = settings.workloads(Kind::Batch(Batch::Report), &[]);
     report.truncate(1);

@@ -81,6 +81,18 @@ fn hand_over(schedulers: &Arc<Schedulers>, a: usize, b: usize) -> Result<f64, La
     Ok(least)
 }
 
+/// What is measured on one CPU, on this one; anywhere where none is known.
+pub fn on<T: Send + 'static>(
+    cpu: Option<usize>,
+    measure: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, LabError> {
+    let thread = threads::spawn("measures", move || {
+        cpu.map_or(Ok(()), threads::pin_current).map(|()| measure())
+    })?;
+    let measured = thread.join().map_err(|_| LabError::Panicked("measures".to_owned()))?;
+    Ok(measured?)
+}
+
 /// The lock taken, so many bytes copied, and the lock let go, nobody else wanting it: with the copy, and without it.
 /// Nanoseconds. The copies go round a buffer of the size of the log's, so that its lines come from where the log's do;
 /// all of it was touched before.
@@ -214,6 +226,22 @@ mod tests {
         assert!(turns.other_ns > 1.0 && turns.other_ns < 1e8, "{turns:?}");
         let (with, without) = lock(200);
         assert!(with > without && without > 0.1, "{with} {without}");
+    }
+
+    #[test]
+    fn what_one_cpu_measures_runs_on_that_one() {
+        let cpus = threads::process_affinity();
+        for cpu in [cpus[0], cpus[cpus.len() - 1]] {
+            let allowed = on(Some(cpu), || {
+                let status =
+                    std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+                let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+                line.and_then(topology::parse_cpulist)
+            });
+            assert_eq!(allowed.expect("measured"), Some(vec![cpu]));
+        }
+        assert_eq!(on(None, || 7).expect("anywhere"), 7);
+        assert!(on(Some(99_999), || 7).is_err());
     }
 
     #[test]

@@ -114,13 +114,16 @@ impl Experiment for Predict {
         };
         let rounds = number("rounds", 1, 1.0..=20.0)? as usize;
         let wait_s = number("wait", 2, 0.0..=3600.0)?;
+        // The cells run on these alone, and so does all that the model is told of them.
         let topology = Topology::machine()
-            .ok_or_else(|| LabError::Options("the system does not tell its CPUs".to_owned()))?;
-        let mut here = Machine::of(topology, "here");
-        here.ghz = costs::core_ghz();
+            .ok_or_else(|| LabError::Options("the system does not tell its CPUs".to_owned()))?
+            .clone()
+            .with_cpus(&bench.settings().cpus);
+        let mut here = Machine::of(&topology, "here");
+        here.ghz = costs::on(topology.cpus.first().map(|cpu| cpu.id), costs::core_ghz)?;
         let mut patience = Patience::new(wait_s);
-        let micro = Micro::measure(bench, topology, &mut patience)?;
-        let (calibration, held_out) = (calibration::cells(bench), held_out(bench));
+        let micro = Micro::measure(bench, &topology, &mut patience)?;
+        let (calibration, held_out) = (calibration::cells(bench, &topology), held_out(bench));
         // Each round has all cells, so that a slow minute falls on what is told from and on what is told; and the device
         // before those that wait for it and after them.
         let waits = |(_, load): &&(usize, Workload)| load.durability == Durability::Full;
@@ -226,11 +229,11 @@ fn tell(bench: &mut Bench<'_>, p: &Parameters, judged: &[Judged]) {
     ));
     judged.iter().for_each(|judged| bench.conclude(format!("Held out: {}.", judged.tell())));
     let hits = judged.iter().filter(|judged| judged.hits()).count();
-    let (pairs, right) = orders(judged);
     bench.conclude(format!(
-        "Held-out cells: {hits} of {} within {:.0}%, the order of the arms right in {right} of {pairs}.",
+        "Held-out cells: {hits} of {} within {:.0}%, the order of the arms {}.",
         judged.len(),
-        HIT * 100.0
+        HIT * 100.0,
+        orders(judged).tell()
     ));
 }
 

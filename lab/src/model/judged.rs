@@ -110,24 +110,50 @@ fn share(cell: &Cell, told: Outcome) -> f64 {
     (had / told.busy.max(0.01)).min(1.0)
 }
 
-/// Of pairs of loads that differ in the form of reservation alone: how many, and of how many the model has the order
-/// right.
-pub fn orders(judged: &[Judged]) -> (usize, usize) {
-    let (mut pairs, mut right) = (0, 0);
+/// Pairs of loads that differ in the form of reservation alone: how many, and what the model says of their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Orders {
+    pub pairs: usize,
+    /// As measured; whatever is said of two that were measured as good as equal is right.
+    pub right: usize,
+    /// Said to be as good as equal, and measured apart: not right.
+    pub says_equal: usize,
+}
+
+impl Orders {
+    /// "right in 6 of 8 (1 the other way round, 1 called equal that is not)".
+    pub fn tell(&self) -> String {
+        let wrong = self.pairs - self.right - self.says_equal;
+        let mut told = format!("right in {} of {}", self.right, self.pairs);
+        if self.right < self.pairs {
+            told += &format!(
+                " ({wrong} the other way round, {} called equal and measured apart)",
+                self.says_equal
+            );
+        }
+        told
+    }
+}
+
+pub fn orders(judged: &[Judged]) -> Orders {
+    let mut all = Orders::default();
     for a in judged.iter().filter(|cell| cell.reserve == "spinlock") {
         let beside = judged.iter().find(|b| b.load == a.load && b.reserve != a.reserve);
         let Some(b) = beside else { continue };
-        pairs += 1;
+        all.pairs += 1;
         let order = |a: f64, b: f64| match a / b.max(1e-9) {
             ratio if (ratio - 1.0).abs() <= EQUAL => 0,
             ratio if ratio > 1.0 => 1,
             _ => -1,
         };
-        let measured = order(a.measured(), b.measured());
-        let modelled = order(a.modelled(), b.modelled());
-        right += usize::from(measured == modelled || measured == 0 || modelled == 0);
+        match (order(a.measured(), b.measured()), order(a.modelled(), b.modelled())) {
+            (0, _) => all.right += 1,
+            (measured, modelled) if measured == modelled => all.right += 1,
+            (_, 0) => all.says_equal += 1,
+            _ => {}
+        }
     }
-    (pairs, right)
+    all
 }
 
 #[cfg(test)]
@@ -150,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_arms_is_right_wrong_or_no_matter() {
+    fn the_order_of_arms_is_right_wrong_not_seen_or_no_matter() {
         let all = [
             judged(1, "spinlock", 100.0, 100.0),
             judged(1, "lanes", 200.0, 300.0),
@@ -160,8 +186,17 @@ mod tests {
             judged(3, "spinlock", 100.0, 400.0),
             judged(3, "lanes", 102.0, 300.0),
             judged(4, "spinlock", 100.0, 100.0),
+            // Three times as much, and the model sees no difference.
+            judged(5, "spinlock", 100.0, 200.0),
+            judged(5, "lanes", 300.0, 202.0),
         ];
-        assert_eq!(orders(&all), (3, 2));
+        let told = orders(&all);
+        assert_eq!(told, Orders { pairs: 4, right: 2, says_equal: 1 });
+        assert_eq!(
+            told.tell(),
+            "right in 2 of 4 (1 the other way round, 1 called equal and measured apart)"
+        );
+        assert_eq!(orders(&all[..2]).tell(), "right in 1 of 1");
         assert!(all[0].hits() && !all[1].hits());
     }
 

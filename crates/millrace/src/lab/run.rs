@@ -119,6 +119,9 @@ pub struct Prediction {
     /// A fresh folder for each database is made in here [default: data].
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// CPUs that cells run on, and all that the model is told is measured on [default: all].
+    #[arg(long, value_delimiter = ',', value_name = "CPU[,CPU...]")]
+    cpus: Vec<usize>,
 }
 
 impl From<Prediction> for Args {
@@ -132,6 +135,7 @@ impl From<Prediction> for Args {
             out: p.out,
             json: p.json,
             data: p.data,
+            cpus: p.cpus,
             ..Args::default()
         }
     }
