@@ -455,6 +455,8 @@ impl<'a> Watch<'a> {
             profile,
             log_writes: f.log_writes,
             latency: f.latency,
+            scheduler_cpus: f.scheduler_cpus,
+            scheduler_nodes: f.scheduler_nodes,
             figures: f.figures,
             wait_categories,
             series: Some(self.series),

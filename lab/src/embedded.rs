@@ -16,7 +16,7 @@ use runtime::clock;
 use scheduler::TaskState;
 use session::switches::SWITCHES;
 use session::{Instance, InstanceConfig, Switches};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -331,6 +331,18 @@ impl EmbeddedLoad {
         self.instance.schedulers().count()
     }
 
+    /// CPUs that the threads of the online schedulers may run on, asked of the kernel by a task on each; ascending.
+    pub(crate) fn scheduler_cpus(&self) -> Vec<usize> {
+        let schedulers = self.instance.schedulers();
+        let online = (0..schedulers.count()).filter(|index| schedulers.is_online(*index));
+        let asked: Vec<_> = online
+            .map(|index| schedulers.spawn("looks", Some(index), runtime::threads::affinity))
+            .collect();
+        // One that does not tell is missing among the CPUs.
+        let told = asked.into_iter().filter_map(|task| task.join().ok()).flatten();
+        BTreeSet::from_iter(told).into_iter().collect()
+    }
+
     fn line_up(&mut self, workload: &Workload) {
         for index in 0..workload.sessions {
             let work = Work { index, workload: workload.clone(), referee: self.referee.clone() };
@@ -372,6 +384,13 @@ impl Drop for EmbeddedLoad {
             let _ = self.shut();
         }
     }
+}
+
+/// The nodes that schedulers on these CPUs are counted by, ascending.
+pub(crate) fn nodes_of(cpus: &[usize]) -> Vec<usize> {
+    let there = topology::soft::current();
+    let nodes: BTreeSet<usize> = cpus.iter().filter_map(|cpu| there.node_of(*cpu)).collect();
+    nodes.into_iter().collect()
 }
 
 fn joined<R>(handle: scheduler::JoinHandle<Result<R, LabError>>) -> Result<R, LabError> {
@@ -430,7 +449,7 @@ impl Load for EmbeddedLoad {
     }
 
     fn close_window(&mut self) -> Result<Figures, LabError> {
-        Ok(Figures {
+        let figures = Figures {
             sample: measure::sample().since(&self.before),
             latency: measure::latency(),
             commit_mean_ns: measure::commit_mean_ns(),
@@ -440,7 +459,11 @@ impl Load for EmbeddedLoad {
             device_flush: self.device_flush,
             figures: self.looked_up.map_or(BTreeMap::new(), LookedUp::figures),
             ..Figures::default()
-        })
+        };
+        // After all that is of the window.
+        let scheduler_cpus = self.scheduler_cpus();
+        let scheduler_nodes = nodes_of(&scheduler_cpus);
+        Ok(Figures { scheduler_cpus, scheduler_nodes, ..figures })
     }
 
     fn verdict(&mut self, progress: &mut dyn Progress) -> Result<Option<Verdict>, LabError> {

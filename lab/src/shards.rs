@@ -6,7 +6,7 @@
 
 use crate::Progress;
 use crate::document::{Figure, Histogram};
-use crate::embedded::EmbeddedLoad;
+use crate::embedded::{EmbeddedLoad, nodes_of};
 use crate::error::LabError;
 use crate::target::{Done, Figures, Load, Sample};
 
@@ -71,7 +71,12 @@ impl Load for Shards {
         let new: Vec<u64> =
             self.rows().iter().zip(&self.before).map(|(now, then)| now - then).collect();
         let schedulers = self.all.iter().map(EmbeddedLoad::schedulers).sum();
-        let mut figures = Figures { schedulers, ..self.first().close_window()? };
+        let figures = self.first().close_window()?;
+        let cpus: Vec<Vec<usize>> = self.all.iter().map(EmbeddedLoad::scheduler_cpus).collect();
+        let mut scheduler_cpus = cpus.concat();
+        scheduler_cpus.sort_unstable();
+        let scheduler_nodes = nodes_of(&scheduler_cpus);
+        let mut figures = Figures { schedulers, scheduler_cpus, scheduler_nodes, ..figures };
         let whole: u64 = new.iter().sum();
         if let Some(least) = new.iter().min().filter(|_| whole > 0) {
             let share = *least as f64 * new.len() as f64 / whole as f64 * 100.0;

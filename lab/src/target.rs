@@ -126,6 +126,9 @@ pub struct Figures {
     /// The exact mean of the commits that waited for the device, in nanoseconds, for the audit.
     pub commit_mean_ns: Option<f64>,
     pub schedulers: usize,
+    /// See [`crate::Cell::scheduler_cpus`] and the field beside it.
+    pub scheduler_cpus: Vec<usize>,
+    pub scheduler_nodes: Vec<usize>,
     /// Switches as they were in force, given or not.
     pub switches: BTreeMap<String, String>,
     pub device_flush: Option<DeviceFlush>,

@@ -77,6 +77,11 @@ pub struct Cell {
     pub log_writes: Vec<WritePhase>,
     /// Of the window; empty when no latency was recorded.
     pub latency: Histogram,
+    /// CPUs that the threads of the online schedulers may run on at the window's end, as the kernel has it, ascending; empty
+    /// where the schedulers are another process's.
+    pub scheduler_cpus: Vec<usize>,
+    /// Nodes that these schedulers are counted by (docs/placement.md, "Soft-NUMA"), ascending.
+    pub scheduler_nodes: Vec<usize>,
     /// Figures that only this experiment has, by name.
     pub figures: BTreeMap<String, Figure>,
     /// The wait types of `waits`, by the taxonomy that all targets share (`log write`, `log space`, `lock`, `latch`,

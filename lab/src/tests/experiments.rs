@@ -205,6 +205,12 @@ fn sockets_measures_the_arms_that_there_are_and_names_the_others() {
     assert!(run.cells.iter().any(|cell| cell.settings["placement"] == "one node"));
     assert_eq!(nodes < 4, run.cannot_show.iter().any(|why| why.contains("no 4 nodes")));
     assert!(run.cells.iter().all(|cell| cell.rows_verified == 500));
+    for cell in &run.cells {
+        // What was asked for is what the kernel has.
+        let told: Vec<String> = cell.scheduler_cpus.iter().map(usize::to_string).collect();
+        assert_eq!(told.join(" "), cell.settings["cpus"]);
+        assert!(!cell.scheduler_nodes.is_empty());
+    }
 }
 
 #[test]
@@ -224,6 +230,8 @@ fn shards_are_counted_together_and_one_by_one() {
         let all = of(&cpus.to_string()).expect("a shard for each CPU");
         assert!(all.figures["slowest shard"].value > 0.0 && all.rows > 0);
         assert_eq!(all.schedulers, cpus);
+        // Each shard's threads have CPUs of their own.
+        assert_eq!(all.scheduler_cpus, runtime::threads::process_affinity());
         assert!(all.rows_verified >= all.rows);
     }
 }
