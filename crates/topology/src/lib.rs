@@ -107,10 +107,18 @@ impl Topology {
         MACHINE.get_or_init(found).as_ref()
     }
 
-    /// From now on [`Self::machine`] has one node. False if it was asked for before.
+    /// From now on [`Self::machine`] has one node. False, and without an effect, if it was asked for before.
     pub fn take_as_one_node() -> bool {
-        AS_ONE_NODE.store(true, Ordering::Relaxed);
-        MACHINE.get().is_none()
+        let in_time = MACHINE.get().is_none();
+        if in_time {
+            AS_ONE_NODE.store(true, Ordering::Relaxed);
+        }
+        in_time || Self::is_taken_as_one_node()
+    }
+
+    /// Whether [`Self::machine`] was taken as one node.
+    pub fn is_taken_as_one_node() -> bool {
+        AS_ONE_NODE.load(Ordering::Relaxed)
     }
 
     /// The same CPUs and memory, on node 0.

@@ -1,6 +1,7 @@
 //! Experiments about where the sessions run and where memory lies: posts 1, 2, 3 and 5.
 
 mod numa_sweep;
+mod one_node;
 mod parallel_insert;
 mod remote_memory;
 mod shards;

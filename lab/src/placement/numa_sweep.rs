@@ -1,15 +1,15 @@
 //! Post 3's harness: numbers of sessions by affinity masks by trace flags by switches, every combination.
 
-use super::{ids, nodes, values};
+use super::{ids, nodes, one_node, values};
 use crate::bench::Bench;
 use crate::document::Published;
 use crate::error::LabError;
 use crate::experiment::{Experiment, OwnOption};
 use crate::limits;
 use crate::published::POST_3;
-use crate::workload::{Durability, Kind, Settings};
+use crate::workload::{Durability, Kind, Settings, Workload};
 use std::collections::{BTreeMap, BTreeSet};
-use topology::Cpu;
+use topology::{Cpu, Topology};
 
 /// `numa-sweep`.
 pub struct NumaSweep;
@@ -25,18 +25,13 @@ const OPTIONS: [OwnOption; 2] = [
         name: "trace-flags",
         values: "none, or numbers as 834+2330",
         default: "none",
-        what: "trace flags of the instance, from its start",
+        what: "trace flags of the instance, from its start; cells of 8015 have a process of their own",
     },
 ];
 
-/// What a flag needs to count that an instance in this process cannot give it.
-const OF_THE_PROCESS: [(i32, &str); 2] = [
-    (
-        8015,
-        "how many nodes the machine has is asked once in a process: start `millrace serve -T 8015` and give it as --target",
-    ),
-    (8048, "it has no effect here (docs/compatibility.md)"),
-];
+/// It is the process's: how many nodes the machine has is asked once.
+const ONE_NODE: i32 = 8015;
+const WITHOUT_EFFECT: i32 = 8048;
 
 impl Experiment for NumaSweep {
     fn name(&self) -> &'static str {
@@ -102,7 +97,7 @@ impl Experiment for NumaSweep {
     fn defaults(&self) -> Settings {
         let forms = ["spinlock", "lanes"].map(str::to_owned);
         Settings {
-            sessions: vec![1, 2, 4, 10, 20, 38, 40],
+            sessions: vec![1, 2, 4, 10, 20, 36, 38, 40],
             durability: vec![Durability::Delayed],
             seconds: 3.0,
             switches: [("log_reserve".to_owned(), forms.to_vec())].into(),
@@ -143,8 +138,30 @@ impl Experiment for NumaSweep {
                 }
             }
         }
-        bench.measure_plan(&plan)
+        if nodes.len() == 1 && plan.iter().any(|(_, workload)| is_of_a_process(workload)) {
+            bench.cannot_show(
+                "This process has CPUs of one node: trace flag 8015, which makes one of all, changes nothing here.",
+            );
+        }
+        // The nodes are this process's where it was begun for such a cell.
+        if Topology::is_taken_as_one_node() {
+            return bench.measure_plan(&plan);
+        }
+        for alike in plan.chunk_by(|(_, a), (_, b)| is_of_a_process(a) == is_of_a_process(b)) {
+            if !is_of_a_process(&alike[0].1) {
+                bench.measure_plan(alike)?;
+                continue;
+            }
+            for (_, workload) in alike {
+                one_node::measure(bench, self.name(), workload)?;
+            }
+        }
+        Ok(())
     }
+}
+
+fn is_of_a_process(workload: &Workload) -> bool {
+    workload.trace_flags.contains(&ONE_NODE)
 }
 
 fn default_masks(nodes: &[Vec<Cpu>]) -> Vec<String> {
@@ -200,9 +217,11 @@ fn trace_flags(name: &str) -> Result<BTreeSet<i32>, LabError> {
                 .ok()
                 .filter(|flag| *flag > 0)
                 .ok_or_else(|| LabError::Options(format!("{word} is no trace flag")))?;
-            match OF_THE_PROCESS.iter().find(|(known, _)| *known == flag) {
-                Some((_, why)) => Err(LabError::Options(format!("trace flag {flag}: {why}"))),
-                None => Ok(flag),
+            match flag {
+                WITHOUT_EFFECT => Err(LabError::Options(format!(
+                    "trace flag {flag}: it has no effect here (docs/compatibility.md)"
+                ))),
+                _ => Ok(flag),
             }
         })
         .collect()
@@ -233,6 +252,9 @@ mod tests {
     fn flags_that_an_instance_cannot_have_are_refused() {
         assert_eq!(trace_flags("none").ok(), Some(BTreeSet::new()));
         assert_eq!(trace_flags("2330+834").ok(), Some([834, 2330].into()));
-        assert!(["8015", "0", "x", "-1"].iter().all(|wrong| trace_flags(wrong).is_err()));
+        assert_eq!(trace_flags("8015").ok(), Some([8015].into()));
+        assert!(
+            ["8048", "2330+8048", "0", "x", "-1"].iter().all(|wrong| trace_flags(wrong).is_err())
+        );
     }
 }

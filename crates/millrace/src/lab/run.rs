@@ -94,6 +94,10 @@ pub struct Args {
     /// CPUs to run on, one scheduler each [default: all].
     #[arg(long, value_delimiter = ',', value_name = "CPU[,CPU...]")]
     cpus: Vec<usize>,
+    /// Take the machine as one node, as trace flag 8015 has it, and end when standard input does: for the lab itself, whose
+    /// cells under that flag have a process of their own.
+    #[arg(long, hide = true)]
+    one_node: bool,
     #[command(flatten)]
     switches: SwitchLists,
 }
@@ -343,7 +347,21 @@ fn watch_for_ctrl_c() {
     }
 }
 
+/// The end of standard input is a Ctrl-C.
+fn watch_for_end_of_input() {
+    let watch = || {
+        // Nothing comes by it.
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        INTERRUPTED.store(true, Relaxed);
+    };
+    drop(runtime::threads::spawn("rope", watch));
+}
+
 pub fn run(args: &Args) -> ExitCode {
+    if args.one_node && !topology::Topology::take_as_one_node() {
+        let why = "the machine was looked at before it was to be one node".to_owned();
+        return failed(&LabError::Options(why));
+    }
     let Some(experiment) = ::lab::find(&args.experiment) else {
         return failed(&LabError::Options(format!("there is no experiment {}", args.experiment)));
     };
@@ -360,6 +378,10 @@ pub fn run(args: &Args) -> ExitCode {
         Err(error) => return failed(&error),
     };
     watch_for_ctrl_c();
+    if args.one_node {
+        // After signals are held, which its thread then holds too.
+        watch_for_end_of_input();
+    }
     let mut terminal = Terminal::new(args.json);
     let Ended { run, error } = ::lab::run(
         experiment,
