@@ -189,9 +189,12 @@ impl Server {
         status
     }
 
-    /// SIGTERM, and its end within `most`.
+    /// SIGTERM, and its end within `most`; of one that has ended, how it did.
     pub fn stop(&mut self, most: Duration) -> Option<ExitStatus> {
-        // SAFETY: a plain system call; the child is ours and not buried yet.
+        if let Some(status) = self.ended() {
+            return Some(status);
+        }
+        // SAFETY: a plain system call; the child is ours and was not buried a moment ago, and nobody else buries it.
         unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
         let until = Instant::now() + most;
         while Instant::now() < until {

@@ -12,7 +12,7 @@
 //! | `threads` | memory policy and name of each of its threads |
 //! | `lab ARGUMENTS` | `millrace lab run` with these, to its end: its exit status, and what it printed |
 //! | `document` | the document of that run |
-//! | `words` | what it printed last |
+//! | `words` | what it printed last, also after its end |
 //! | `mark TEXT` | a mark in the log of writes, in the order of completed writes |
 //!
 //! A connection has a thread, so marks of several sessions do not wait for each other in here. The server listens on the
@@ -104,6 +104,8 @@ fn serve() -> io::Result<()> {
 #[derive(Default)]
 struct Guest {
     server: Mutex<Option<Server>>,
+    /// Of the server that was asked to end last.
+    last_words: Mutex<String>,
     mapper: Mutex<Option<Mapper>>,
 }
 
@@ -164,6 +166,7 @@ impl Guest {
                     return Err(format!("does not start\n{}", server.last_words()));
                 }
                 *self.server.lock() = Some(server);
+                self.last_words.lock().clear();
             }
             "maps" => {
                 let server = self.server.lock();
@@ -179,22 +182,25 @@ impl Guest {
             "lab" => return Ok(processes::lab(rest)?.replace('\n', "\\n")),
             "document" => return processes::document().map_err(said),
             "end" => {
-                let mut server = self.server.lock();
-                let Some(server) = server.as_mut() else { return Err("no server".to_owned()) };
-                let status = server.stop(PATIENCE).ok_or("does not end when asked")?;
+                // There is none from now on: one that does not end is killed with the variable.
+                let Some(mut server) = self.server.lock().take() else {
+                    return Err("no server".to_owned());
+                };
+                let status = server.stop(PATIENCE);
+                *self.last_words.lock() = server.last_words();
+                let status = status.ok_or("does not end when asked")?;
                 return Ok(format!("{} {}", status.success(), server.panicked()));
             }
             "kill" => {
+                self.last_words.lock().clear();
                 if let Some(mut server) = self.server.lock().take() {
                     server.kill();
                 }
             }
             "words" => {
-                let server = self.server.lock();
-                return Ok(server
-                    .as_ref()
-                    .map_or(String::new(), Server::last_words)
-                    .replace('\n', "\\n"));
+                let own = self.server.lock().as_ref().map(Server::last_words);
+                let words = own.unwrap_or_else(|| self.last_words.lock().clone());
+                return Ok(words.replace('\n', "\\n"));
             }
             _ => return Err(format!("unknown request {line}")),
         }

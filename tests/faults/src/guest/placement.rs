@@ -30,6 +30,8 @@ const ROWS: u64 = 150;
 const LOADERS: usize = 4;
 /// A new writer thread of the log has taken over, with a write behind it.
 const WRITER_MOVES_WITHIN: Duration = Duration::from_secs(20);
+/// Every loader has had time for rows since the mask was changed.
+const LOAD_GOES_ON_WITHIN: Duration = Duration::from_secs(20);
 
 /// What to run, and where.
 pub struct Options {
@@ -300,10 +302,15 @@ impl Run {
             boss.run(&format!(
                 "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY NUMANODE = {node}"
             ))?;
-            let until = Instant::now() + Duration::from_secs(20);
-            while rows.load(Relaxed) < before + 2 * LOADERS as u64 && Instant::now() < until {
+            let until = Instant::now() + LOAD_GOES_ON_WITHIN;
+            let goes_on = || rows.load(Relaxed) >= before + 2 * LOADERS as u64;
+            while !goes_on() && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(20));
             }
+            self.checks.that(goes_on(), || {
+                let new = rows.load(Relaxed) - before;
+                format!("the load goes on within the mask of node {node}: {new} rows since")
+            });
             let asked = "SELECT COUNT(*) FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE' \
                          AND parent_node_id <> ";
             let told = numbers(&boss.run(&format!("{asked}{node}"))?);
@@ -342,14 +349,25 @@ impl Run {
             self.checks.that(refused.contains(number), || format!("{text}: {refused:?}"));
         }
         self.checks.same(numbers(&desk.run(online)?), before, "schedulers after refusals");
-        for listen in [
-            format!("serve --listen 127.0.0.1:3990[{:#x}]", 1u64 << nodes),
-            "serve --listen 127.0.0.1:3991[0x1] --listen 127.0.0.1:3991[0x2]".to_owned(),
-            "serve -T 0".to_owned(),
+        self.machine.ask("end")?;
+        for (why, start) in [
+            (
+                "the bit map names a node that has no scheduler here",
+                format!("serve --listen 127.0.0.1:3990[{:#x}]", 1u64 << nodes),
+            ),
+            (
+                "the address is given twice",
+                "serve --listen 127.0.0.1:3991[0x1] --listen 127.0.0.1:3991[0x2]".to_owned(),
+            ),
+            ("invalid value '0' for '-T", "serve -T 0".to_owned()),
         ] {
-            self.machine.ask("end")?;
-            let refused = self.machine.ask(&listen);
-            self.checks.that(refused.is_err(), || format!("{listen}: it serves"));
+            match self.machine.ask(&start) {
+                Err(told) => self.checks.that(told.contains(why), || format!("{start}: {told}")),
+                Ok(_) => {
+                    self.checks.that(false, || format!("{start}: it serves"));
+                    self.machine.ask("end")?;
+                }
+            }
         }
         Ok(())
     }

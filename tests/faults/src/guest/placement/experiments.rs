@@ -1,5 +1,5 @@
 //! The lab's experiments on nodes, in the guest that has nodes: each runs to its end, has a cell for each arm that this machine
-//! has, prints the post's table beside, and proves its placement: by the look-ups of pages, or by the CPUs that were used.
+//! has, prints the post's table beside, and proves its placement: by the look-ups of pages, or by the CPUs that threads had.
 //!
 //! Sizes are the smallest that show it, and no figure means anything: the nodes are of one memory, and a processor is emulated.
 //! Without being asked for all, the two that need least time run.
@@ -96,8 +96,9 @@ impl Run {
             let of_arm = |cell: &&Value| setting(cell, "placement") == name(over);
             for cell in ran.cells.iter().filter(of_arm) {
                 let what = format!("nodes that sockets, {}, has used", name(over));
-                let used = self.nodes_of(cell).len();
+                let used = self.nodes_used(cell).len();
                 self.checks.same(used, over, &what);
+                self.runs_where_it_was_put(&ran, cell);
             }
         }
         self.all_rows(&ran);
@@ -112,6 +113,7 @@ impl Run {
         let masks = ["all", "without-last-core"].map(str::to_owned).into_iter().chain(own);
         self.arms(&ran, "mask", masks.collect());
         for cell in &ran.cells {
+            self.runs_where_it_was_put(&ran, cell);
             let mask = setting(cell, "mask");
             let wanted: BTreeSet<usize> = match mask.strip_prefix("node") {
                 Some(node) => node.parse().into_iter().collect(),
@@ -119,8 +121,26 @@ impl Run {
                 None => continue,
             };
             let what = format!("nodes that numa-sweep has used with the mask {mask}");
-            let used = self.nodes_of(cell);
-            self.checks.same(used, wanted, &what);
+            let used = self.nodes_used(cell);
+            self.checks.same(&used, &wanted, &what);
+            let counted = numbers(cell, "scheduler_nodes");
+            self.checks.same(counted, wanted, &format!("nodes of schedulers, mask {mask}"));
+        }
+        self.all_rows(&ran);
+        self.one_node_in_a_process()
+    }
+
+    /// A cell under 8015 has all CPUs, and one node of them.
+    fn one_node_in_a_process(&mut self) -> Result<(), String> {
+        let own = "--set mask=all --set trace-flags=8015";
+        let line = format!("--sessions 2 --rows {ROWS} --log-reserve lanes {own} {POOL}");
+        let Some(ran) = self.lab("numa-sweep", &line)? else { return Ok(()) };
+        self.arms(&ran, "trace_flags", ["8015".to_owned()].into());
+        for cell in &ran.cells {
+            self.runs_where_it_was_put(&ran, cell);
+            self.checks.same(used(cell).len(), self.cpus, "CPUs of a cell with 8015");
+            let counted = numbers(cell, "scheduler_nodes");
+            self.checks.same(counted, [0].into(), "nodes of schedulers with 8015");
         }
         self.all_rows(&ran);
         Ok(())
@@ -136,6 +156,7 @@ impl Run {
             let shards = setting(cell, "shards");
             let what = format!("schedulers of {shards} shards");
             self.checks.same(number(cell, "schedulers"), self.cpus as u64, &what);
+            self.checks.same(used(cell).len(), self.cpus, &format!("CPUs of {shards} shards"));
             let (rows, found) = (number(cell, "rows"), number(cell, "rows_verified"));
             let is_even = shards == "1" || figure(cell, "slowest shard") > Some(0.0);
             self.checks.that(rows > 0 && found >= rows && is_even, || {
@@ -199,9 +220,15 @@ impl Run {
         }
     }
 
-    /// Of the CPUs of a cell; the guest's nodes have theirs in order.
-    fn nodes_of(&self, cell: &Value) -> BTreeSet<usize> {
-        cpus(cell).into_iter().map(|cpu| cpu * self.nodes / self.cpus).collect()
+    /// The threads of a cell's schedulers may run on the CPUs that its arm names, and on no others.
+    fn runs_where_it_was_put(&mut self, ran: &Ran, cell: &Value) {
+        let what = format!("CPUs that threads of {} may run on, {}", ran.name, cell["settings"]);
+        self.checks.same(used(cell), cpus(cell), &what);
+    }
+
+    /// Of the CPUs that the threads of a cell's schedulers may run on; the guest's nodes have theirs in order.
+    fn nodes_used(&self, cell: &Value) -> BTreeSet<usize> {
+        used(cell).into_iter().map(|cpu| cpu * self.nodes / self.cpus).collect()
     }
 }
 
@@ -217,6 +244,17 @@ fn number(cell: &Value, name: &str) -> u64 {
     cell[name].as_u64().unwrap_or(0)
 }
 
+fn numbers(cell: &Value, name: &str) -> BTreeSet<usize> {
+    let all = cell[name].as_array().into_iter().flatten();
+    all.filter_map(|number| number.as_u64()?.try_into().ok()).collect()
+}
+
+/// CPUs that the threads of its schedulers may run on, as the kernel had it.
+fn used(cell: &Value) -> BTreeSet<usize> {
+    numbers(cell, "scheduler_cpus")
+}
+
+/// CPUs that were asked for.
 fn cpus(cell: &Value) -> BTreeSet<usize> {
     setting(cell, "cpus").split(' ').filter_map(|cpu| cpu.parse().ok()).collect()
 }
