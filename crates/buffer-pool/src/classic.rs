@@ -35,7 +35,8 @@ impl BufferPool {
     ) -> Result<u64, PoolError> {
         loop {
             if word::is_quiet(seen)
-                && let Some(held) = self.look(page, word, seen).try_exclusive()
+                && let Some(frame) = word::frame(seen)
+                && let Some(held) = self.read_of(page, word, frame, seen).try_exclusive()
             {
                 held.unlock_unchanged();
                 return Ok(seen);

@@ -217,11 +217,22 @@ impl BufferPool {
     }
 
     #[inline]
-    pub(crate) fn look<'a>(&'a self, page: PageId, word: &'a AtomicU64, seen: u64) -> PageRead<'a> {
+    fn look<'a>(&'a self, page: PageId, word: &'a AtomicU64, seen: u64) -> PageRead<'a> {
         let f = word::frame(seen).expect("quiet words name a frame");
         if self.frames.has_nodes() {
             self.note_lookup(f);
         }
+        self.read_of(page, word, f, seen)
+    }
+
+    #[inline]
+    pub(crate) fn read_of<'a>(
+        &'a self,
+        page: PageId,
+        word: &'a AtomicU64,
+        f: u32,
+        seen: u64,
+    ) -> PageRead<'a> {
         PageRead { word, frame: self.frames.words(f), meta: self.frames.meta(f), seen, page }
     }
 
@@ -249,8 +260,7 @@ impl BufferPool {
         let word = self.word(page).ok()?;
         let seen = word.load(Acquire);
         let f = word::frame(seen).filter(|_| word::is_quiet(seen))?;
-        let (frame, meta) = (self.frames.words(f), self.frames.meta(f));
-        Some(PageRead { word, frame, meta, seen, page })
+        Some(self.read_of(page, word, f, seen))
     }
 
     /// A page to write; read in first when absent (suspends). Waits while it is latched.

@@ -14,6 +14,9 @@ use std::sync::Arc;
 use stdx::NumberMap;
 use types::Value;
 
+/// Modules whose compiled form outlives a reset of the connection.
+const PROCEDURES_MAX: usize = 256;
+
 /// A session, and what it has compiled.
 pub struct Session {
     pub state: SessionState,
@@ -58,9 +61,8 @@ impl Session {
     /// Makes everything as it was at the beginning, but for the database and, where it is to be kept, the transaction; what
     /// was compiled stays, for whoever uses a pooled connection next sends the same texts. Suspends.
     pub fn reset_connection(&mut self, keep_transaction: bool) {
-        let own = self.state.own_procedures.iter().map(|p| p.object_id).collect::<Vec<_>>();
         self.state.reset_connection(keep_transaction);
-        self.programs.release(&own);
+        self.programs.release();
     }
 
     /// USE: see [`SessionState::use_database`].
@@ -126,9 +128,14 @@ impl Programs {
         }
     }
 
-    /// Gives up what has a name or a number of the session's own: handles, cursors, its temporary procedures `own`.
-    fn release(&mut self, own: &[i32]) {
-        self.procedures.retain(|(_, object_id), _| !own.contains(object_id));
+    /// Gives up what has a name or a number of the session's own: handles, cursors, temporary procedures (none of which has a
+    /// positive id). Of the catalog's modules at most [`PROCEDURES_MAX`] are kept.
+    fn release(&mut self) {
+        self.procedures.retain(|(_, object_id), known| *object_id > 0 && !known.code.is_gone());
+        if self.procedures.len() > PROCEDURES_MAX {
+            // Those of dropped ones too.
+            self.procedures.clear();
+        }
         self.texts.release_all();
         self.cursors.clear();
     }

@@ -29,6 +29,8 @@ pub(crate) const QUANTUM_NS: u64 = 4_000_000;
 const POLL_EVERY_NS: u64 = 50_000;
 /// Calls of `maybe_yield` between two looks at the clock.
 const YIELD_BUDGET: u32 = 32;
+/// A longer wait for the device counts as this.
+const DEVICE_WAIT_MAX_NS: u64 = 1_000_000;
 /// Stacks kept for the next task.
 const POOL_STACKS: usize = 512;
 
@@ -76,7 +78,7 @@ pub(crate) struct Local {
     quantum_ends_ns: Cell<u64>,
     /// Tasks parked for the device.
     device_waiters: Cell<usize>,
-    /// How long tasks have waited for the device lately: each wait counts an eighth.
+    /// How long tasks have waited for reads and log writes lately: each wait counts an eighth.
     device_wait_ns: Cell<u64>,
     /// In simulation: the order of tasks.
     chance: RefCell<Option<Prng>>,
@@ -214,6 +216,12 @@ fn is_device_wait(wait: WaitType) -> bool {
     )
 }
 
+/// Whether a wait is as long as one access to the device.
+fn is_one_access(wait: WaitType) -> bool {
+    use WaitType::*;
+    matches!(wait, WriteLog | PageIoLatchSh | PageIoLatchEx | PageIoLatchUp)
+}
+
 impl Local {
     /// Tasks that could run now.
     pub fn runnable(&self) -> usize {
@@ -257,10 +265,10 @@ impl Local {
         self.device_wait_ns.get()
     }
 
-    /// One has ended.
+    /// One has ended. One that took very long says little of the next.
     fn note_device_wait(&self, ns: u64) {
         let lately = self.device_wait_ns.get();
-        self.device_wait_ns.set(lately - lately / 8 + ns / 8);
+        self.device_wait_ns.set(lately - lately / 8 + ns.min(DEVICE_WAIT_MAX_NS) / 8);
     }
 
     /// Builds the coroutine of a new task and queues it.
@@ -433,14 +441,17 @@ impl Local {
         if core.reactor.is_empty() {
             return 0;
         }
-        if self.runnable() > 0 {
-            let now = clock::now_ns();
-            if now.saturating_sub(self.last_sockets_ns.get()) < POLL_EVERY_NS {
-                return 0;
-            }
-            self.last_sockets_ns.set(now);
+        let now = clock::now_ns();
+        if self.runnable() > 0 && now.saturating_sub(self.last_sockets_ns.get()) < POLL_EVERY_NS {
+            return 0;
         }
+        self.last_sockets_ns.set(now);
         core.reactor.poll()
+    }
+
+    /// Whether the last look at the sockets was that long ago.
+    pub fn sockets_are_due(&self) -> bool {
+        clock::now_ns().saturating_sub(self.last_sockets_ns.get()) >= POLL_EVERY_NS
     }
 
     /// The sockets have just been heard, by sleeping in them.
@@ -535,7 +546,7 @@ impl TaskHooks for Hooks {
             waits::record(wait, ended - began, signal_ns);
         }
         let timed_out = with(|l| {
-            if for_device > 0 {
+            if is_one_access(wait) {
                 l.note_device_wait((ended - began).saturating_sub(signal_ns));
             }
             l.device_waiters.set(l.device_waiters.get() - for_device);

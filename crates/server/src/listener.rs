@@ -90,16 +90,16 @@ impl Accepting {
         let Some(to) = self.shared.schedulers().least_loaded_of(may) else { return };
         let mut token = self.token.lock();
         let Some(old) = token.take() else { return };
-        self.listener.deregister(self.shared.reactor(from), old);
-        for on in [to, from] {
-            match self.listener.register(self.shared.reactor(on), self.clone()) {
-                Ok(new) => {
-                    self.scheduler.store(on, Release);
-                    *token = Some(new);
-                    return;
-                }
-                // Out of memory in the kernel.
-                Err(error) => warn!(address = %self.address, %error, "a listener cannot be moved"),
+        match self.listener.register(self.shared.reactor(to), self.clone()) {
+            Ok(new) => {
+                self.listener.deregister(self.shared.reactor(from), old);
+                self.scheduler.store(to, Release);
+                *token = Some(new);
+            }
+            // Out of memory in the kernel: it stays.
+            Err(error) => {
+                warn!(address = %self.address, %error, "a listener cannot be moved");
+                *token = Some(old);
             }
         }
     }
