@@ -1,6 +1,8 @@
 //! `millrace topology`: the machine, where the engine's parts would go on it, and what its distances cost.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use topology::measure::{self, Effort, Line, Memory, Spread};
 use topology::placement::{self, Placement};
@@ -52,6 +54,12 @@ pub fn run(args: Args) -> ExitCode {
 
 fn tell(args: &Args, machine: &Topology) -> Result<String, String> {
     let effort = Effort { rounds: args.rounds.clamp(1, 100_000), ..Effort::default() };
+    // Found out before seconds of measuring and not after them.
+    let cannot = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+    let picture = match &args.heatmap {
+        Some(path) => Some((path, File::create(path).map_err(|error| cannot(path, error))?)),
+        None => None,
+    };
     let measured = if args.measure {
         let both = measure::lines(&machine.cpu_ids(), effort)
             .and_then(|lines| Ok((lines, measure::memory(machine, effort)?)));
@@ -59,10 +67,10 @@ fn tell(args: &Args, machine: &Topology) -> Result<String, String> {
     } else {
         None
     };
-    if let (Some(path), Some((lines, memory))) = (&args.heatmap, &measured) {
+    if let (Some((path, mut file)), Some((lines, memory))) = (picture, &measured) {
         let name = machine.model_name.as_deref().unwrap_or("this machine");
-        std::fs::write(path, heatmap::svg(name, lines, memory))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let svg = heatmap::svg(name, lines, memory);
+        file.write_all(svg.as_bytes()).map_err(|error| cannot(path, error))?;
         eprintln!("heat maps: {}", path.display());
     }
     if args.json {

@@ -4,7 +4,8 @@
 //! Read from a tree in the shape of /sys, so fixtures test what this machine has not ([`Topology::from_sysfs`]).
 //! [`Topology::machine`] is asked once and kept: whatever thread asks later, pinned or not, sees the same CPUs.
 //! [`soft`] divides large nodes; [`placement`] says where an engine would put its schedulers, arenas, log writer and ports
-//! there; [`measure`] times a cache line between CPUs and memory between nodes, [`render`] and [`heatmap`] show it. Knows nothing of schedulers.
+//! there; [`measure`] times a cache line between CPUs and memory between nodes; [`render`] and [`heatmap`] show all of it.
+//! Knows nothing of schedulers.
 #![forbid(unsafe_code)]
 
 mod cgroup;

@@ -1,9 +1,9 @@
 //! Cells under trace flag 8015, which takes the machine as one node: each in a process of its own, since a process asks once
 //! how many nodes there are.
 //!
-//! That process is this program again, `lab run` with the settings of the one cell and `--one-node`; its cell comes back in its
-//! `run.json`, with the names that the arms have here. Its standard input is the rope between both: when it is cut, by Ctrl-C here
-//! or by the end of this process, the other one closes its cell and ends.
+//! That process is this program again, `lab run` with the settings of the one cell and `--one-node`; its cell comes back in
+//! its `run.json`, with the names that the arms have here. Its standard input is the rope between both: when it is cut, by
+//! Ctrl-C here or by the end of this process, the other one closes its cell and ends.
 
 use crate::bench::Bench;
 use crate::document::{Cell, Run};
