@@ -226,13 +226,7 @@ impl BufferPool {
     }
 
     #[inline]
-    pub(crate) fn read_of<'a>(
-        &'a self,
-        page: PageId,
-        word: &'a AtomicU64,
-        f: u32,
-        seen: u64,
-    ) -> PageRead<'a> {
+    fn read_of<'a>(&'a self, page: PageId, word: &'a AtomicU64, f: u32, seen: u64) -> PageRead<'a> {
         PageRead { word, frame: self.frames.words(f), meta: self.frames.meta(f), seen, page }
     }
 
@@ -252,6 +246,29 @@ impl BufferPool {
             look.meta.referenced.store(true, Relaxed);
         }
         Ok(look)
+    }
+
+    /// In the classic form: takes the page's latch and lets go of it; the word under which that was.
+    #[cold]
+    fn latch_to_look(
+        &self,
+        page: PageId,
+        word: &AtomicU64,
+        mut seen: u64,
+    ) -> Result<u64, PoolError> {
+        loop {
+            if word::is_quiet(seen)
+                && let Some(frame) = word::frame(seen)
+                && let Some(held) = self.read_of(page, word, frame, seen).try_exclusive()
+            {
+                held.unlock_unchanged();
+                return Ok(seen);
+            }
+            seen = word.load(Acquire);
+            if !word::is_quiet(seen) {
+                seen = self.until_quiet(page, word, WaitType::PageIoLatchSh)?;
+            }
+        }
     }
 
     /// A page to read optimistically, if that can be had without waiting. Nobody is told that it is in use.
@@ -311,12 +328,7 @@ impl BufferPool {
     /// Waits until the page is in memory and unlatched; returns its word.
     #[cold]
     #[inline(never)]
-    pub(crate) fn until_quiet(
-        &self,
-        page: PageId,
-        word: &AtomicU64,
-        io: WaitType,
-    ) -> Result<u64, PoolError> {
+    fn until_quiet(&self, page: PageId, word: &AtomicU64, io: WaitType) -> Result<u64, PoolError> {
         let mut backoff = Backoff::new();
         let mut began = None;
         loop {

@@ -16,6 +16,7 @@ use runtime::clock;
 use runtime::spin::SpinLock;
 use runtime::task::NoSuspend;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use stdx::CachePadded;
@@ -109,8 +110,9 @@ fn take_shared(forms: u8, code: &Code, index: usize) -> Taken {
     if forms & PLANS != 0 {
         let span = code.statements[index].span;
         let text = code.program.text.get(span.start as usize..span.end as usize);
-        let setting = crate::cache::Setting { database: 0, options: 0 };
-        note_run(crate::cache::hash_text(setting, None, text.unwrap_or_default()));
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        note_run(hasher.finish());
     }
     let mut taken = Taken::default();
     if forms & OBJECTS != 0 {

@@ -6,9 +6,7 @@
 //! Promise: who has entered leaves, also when the form was changed meanwhile; where it is not chosen a task pays one look at
 //! a word that nobody writes.
 
-use crate::local;
 use runtime::spin::SpinLock;
-use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use telemetry::SpinClass;
 
@@ -54,15 +52,14 @@ pub(crate) fn suspended_in_queue() -> usize {
 /// A place in the queue.
 pub(crate) struct Entered(u32);
 
-/// Task `index` of the calling thread's scheduler suspends.
+/// Task `index` of a scheduler suspends.
 #[inline]
-pub(crate) fn enter(index: u32) -> Option<Entered> {
-    SHARED.load(Relaxed).then(|| enter_shared(index))
+pub(crate) fn enter(scheduler: usize, index: u32) -> Option<Entered> {
+    SHARED.load(Relaxed).then(|| enter_shared(scheduler, index))
 }
 
 #[cold]
-fn enter_shared(index: u32) -> Entered {
-    let scheduler = local::current_index().unwrap_or(0);
+fn enter_shared(scheduler: usize, index: u32) -> Entered {
     Entered(QUEUE.lock().enter((scheduler as u32, index)))
 }
 
@@ -73,26 +70,6 @@ pub(crate) fn leave(entered: Option<Entered>, index: u32) {
         let left = QUEUE.lock().leave(place);
         debug_assert_eq!(left.map(|(_, task)| task), Some(index));
     }
-}
-
-thread_local! {
-    /// Where this thread's scheduler is, once somebody has asked.
-    static NODE: Cell<Option<usize>> = const { Cell::new(None) };
-}
-
-/// The node, of soft-NUMA, of the caller's scheduler; 0 on a thread that is none, or where there are no nodes.
-pub fn current_node() -> usize {
-    if let Some(node) = NODE.get() {
-        return node;
-    }
-    let mut node = None;
-    local::with_core(|_, core| {
-        node = Some(core.cpu.and_then(|cpu| topology::soft::current().node_of(cpu)).unwrap_or(0));
-    });
-    if node.is_some() {
-        NODE.set(node);
-    }
-    node.unwrap_or(0)
 }
 
 #[cfg(test)]

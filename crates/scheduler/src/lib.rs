@@ -17,6 +17,7 @@ mod classic;
 mod core;
 mod join;
 mod local;
+mod node;
 mod run;
 mod shares;
 pub mod sim;
@@ -24,8 +25,9 @@ mod sleep;
 mod task;
 
 pub use crate::core::{Held, Stats};
-pub use classic::{current_node, share_suspend_queue};
+pub use classic::share_suspend_queue;
 pub use join::{JoinHandle, Panic};
+pub use node::current_node;
 pub use shares::{FULL_WEIGHT, SHARES_MAX, Shares};
 pub use task::{TaskInfo, TaskState, Usage};
 

@@ -535,7 +535,7 @@ impl TaskHooks for Hooks {
             l.device_waiters.set(l.device_waiters.get() + for_device);
         });
         task.account.leave(began, Some((wait, part_of.unwrap_or(began))));
-        let entered = classic::enter(index);
+        let entered = classic::enter(task.home.index, index);
         switch();
         classic::leave(entered, index);
         task.state.swap(0, AcqRel);

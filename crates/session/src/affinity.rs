@@ -12,20 +12,13 @@
 
 use crate::Instance;
 use crate::affinity_masks::Mask;
-use crate::configuration::keep_values;
 use crate::instance::tell_operator;
-use catalog::Settings;
+use crate::kept::{AFFINITY, Chosen, keep_cpus, keep_values};
 use executor::SqlError;
 use runtime::threads::MOST_CPUS;
 use std::sync::atomic::Ordering;
 use syntax::ast::ProcessAffinity;
 use topology::{format_cpulist, parse_cpulist, soft};
-
-/// Among the settings that are kept: the CPUs, as the kernel lists them. Not there: all.
-const KEPT: &str = "process affinity";
-
-/// CPUs of schedulers of this instance, ascending, not none; `None`: all.
-pub(crate) type Chosen = Option<Vec<usize>>;
 
 impl Instance {
     /// ALTER SERVER CONFIGURATION: in force at once. 5832 when a CPU or node is named that has no scheduler here. Suspends.
@@ -100,7 +93,7 @@ impl Instance {
 
     /// At the start: the CPUs that were chosen last. The masks tell those that are there.
     pub(crate) fn start_affinity(&self) {
-        let kept = self.server.settings().get(KEPT).cloned();
+        let kept = self.server.settings().get(AFFINITY).cloned();
         let used = kept.and_then(|kept| self.use_kept(&kept));
         self.settings.lock().set_mask(Mask::of_cpus(used.as_deref()));
     }
@@ -118,14 +111,6 @@ impl Instance {
             ));
         }
         used.then_some(there)
-    }
-}
-
-/// Among the settings: for the next start.
-pub(crate) fn keep_cpus(settings: &mut Settings, chosen: &Chosen) {
-    match chosen {
-        None => drop(settings.remove(KEPT)),
-        Some(cpus) => drop(settings.insert(KEPT.to_owned(), format_cpulist(cpus))),
     }
 }
 

@@ -8,9 +8,9 @@
 //! last, by RECONFIGURE or by ALTER SERVER CONFIGURATION; 0 where masks cannot say it.
 
 use crate::Instance;
-use crate::affinity::keep_cpus;
 use crate::affinity_masks::{self, Mask};
 use crate::facts::memory_kb;
+use crate::kept::{keep_cpus, keep_values};
 use catalog::Settings;
 use executor::SqlError;
 use session_state::ConfigurationOption;
@@ -190,14 +190,6 @@ impl Instance {
         self.settings.lock().configured.insert(value.0, value.1);
         Ok(())
     }
-}
-
-/// Among the settings: for the next start.
-pub(crate) fn keep_values(
-    settings: &mut Settings,
-    values: impl IntoIterator<Item = (&'static str, i64)>,
-) {
-    settings.extend(values.into_iter().map(|(name, value)| (name.to_owned(), value.to_string())));
 }
 
 /// 15123.

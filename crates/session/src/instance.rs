@@ -11,7 +11,7 @@ use crate::database_options::noted;
 use crate::ending::Ending;
 use crate::gate::Gate;
 use crate::governor::Governor;
-use crate::listeners::Listening;
+use crate::listening::Listening;
 use crate::logins::Logins;
 use crate::options::{absolute, decided, options_of, system_options};
 use crate::registry::Registered;

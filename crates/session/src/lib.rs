@@ -30,7 +30,9 @@ mod host;
 mod idle_memory;
 mod inspect;
 mod instance;
+mod kept;
 mod listeners;
+mod listening;
 mod login;
 mod logins;
 mod media;
@@ -63,7 +65,7 @@ pub use interpreter::{
     BeginNext, BulkRows, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
     is_insert_bulk,
 };
-pub use listeners::{Listening, NodeMap, nodes_of};
+pub use listening::{Listening, NodeMap, nodes_of};
 pub use login::{Login, Recovered};
 pub use session::Session;
 pub use session_state::Recoverable;

@@ -6,51 +6,11 @@
 
 use crate::Instance;
 use crate::affinity::{no_match, numbers};
+use crate::listening::{EVERY, Listening, names, nodes_of};
 use executor::SqlError;
-use scheduler::Schedulers;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use syntax::ast::ListenerNodes;
-use system_views::ListenerFacts;
 use topology::placement::port_bit;
-
-/// All bits: every node, those without a bit too.
-const EVERY: u64 = u64::MAX;
-
-/// The nodes that serve who comes by a listener, bit n for node n. The listener, its connections and the instance share it.
-#[derive(Debug)]
-pub struct NodeMap(AtomicU64);
-
-impl NodeMap {
-    /// `None`: every node.
-    pub fn new(nodes: Option<u64>) -> NodeMap {
-        NodeMap(AtomicU64::new(nodes.unwrap_or(EVERY)))
-    }
-
-    /// Whether who comes there may be served on this node.
-    pub fn serves(&self, node: usize) -> bool {
-        names(self.0.load(Relaxed), node)
-    }
-}
-
-/// A socket that takes connections, and for whom.
-#[derive(Clone, Debug)]
-pub struct Listening {
-    pub facts: ListenerFacts,
-    pub nodes: Arc<NodeMap>,
-}
-
-/// The node of each scheduler, of soft-NUMA where that divides the machine; 0 where the machine does not tell.
-pub fn nodes_of(schedulers: &Schedulers) -> Vec<usize> {
-    let there = topology::soft::current();
-    let node = |cpu: Option<usize>| there.node_of(cpu?);
-    schedulers.stats().iter().map(|stats| node(stats.cpu).unwrap_or(0)).collect()
-}
-
-fn names(map: u64, node: usize) -> bool {
-    map == EVERY || port_bit(node).is_some_and(|bit| map & bit != 0)
-}
 
 /// 5832 for a node that a bit cannot name.
 fn map_of(nodes: &ListenerNodes) -> Result<u64, SqlError> {
@@ -97,7 +57,7 @@ impl Instance {
         if map != EVERY && (0..u64::BITS as usize).any(absent) || !(0..there.len()).any(serves) {
             return Err(no_match());
         }
-        found.nodes.0.store(map, Relaxed);
+        found.nodes.set(map);
         Ok(())
     }
 }
