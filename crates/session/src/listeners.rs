@@ -65,6 +65,7 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::listening::NodeMap;
 
     #[test]
     fn a_map_names_nodes_by_their_bits() {
