@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use device::{IoMode, RealFs};
 use runtime::signals::{self, Signal};
 use security::FirstStart;
-use server::{Config, Endpoint, Limits, Origin, Server};
+use server::{Config, Endpoint, Limits, Origin, Server, overlap};
 use session::{Instance, InstanceConfig};
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
     max_connections: usize,
     /// Take the dedicated administrator connection here, on loopback; by default at 127.0.0.1, one port above the first
-    /// address.
+    /// address, or above all of them where that one is asked for by --listen.
     #[arg(long, value_name = "ADDR:PORT", conflicts_with = "no_admin")]
     admin_listen: Option<SocketAddr>,
     /// Take no dedicated administrator connection.
@@ -201,16 +201,19 @@ fn listen(args: &Args, instance: &std::sync::Arc<Instance>) -> Result<Server, St
     Server::start(instance, config).map_err(|error| error.to_string())
 }
 
-/// One port above the first address, if nobody has it; where that is any free one, any free one.
+/// Where [`administrators`] are taken, if nobody has it.
 fn default_admin(args: &Args) -> Option<SocketAddr> {
     if args.no_admin {
         return None;
     }
-    let port = match args.listen.first().map_or(1433, |endpoint| endpoint.address.port()) {
-        0 => 0,
-        port => port.checked_add(1)?,
+    let listen: Vec<SocketAddr> = args.listen.iter().map(|endpoint| endpoint.address).collect();
+    let Some((address, gives_way)) = administrators(&listen) else {
+        warn!("there is no dedicated administrator connection: no port is left above the others");
+        return None;
     };
-    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    if gives_way {
+        info!(%address, "the port above the first is asked for: administrators have the one above all");
+    }
     match std::net::TcpListener::bind(address) {
         Ok(_) => Some(address),
         Err(error) => {
@@ -218,6 +221,22 @@ fn default_admin(args: &Args) -> Option<SocketAddr> {
             None
         }
     }
+}
+
+/// One port above the first address; where that is any free one, any free one; where it is asked for itself, the one above
+/// all that are, and true.
+fn administrators(listen: &[SocketAddr]) -> Option<(SocketAddr, bool)> {
+    let local = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+    let is_asked = |address: SocketAddr| listen.iter().any(|other| overlap(address, *other));
+    let first = match listen.first().map_or(1433, SocketAddr::port) {
+        0 => return Some((local(0), false)),
+        port => port.checked_add(1),
+    };
+    if let Some(free) = first.map(local).filter(|address| !is_asked(*address)) {
+        return Some((free, false));
+    }
+    let asked = listen.iter().map(SocketAddr::port).filter(|port| is_asked(local(*port))).max()?;
+    asked.checked_add(1).map(|port| (local(port), true))
 }
 
 /// Ends the process at [`END`] from now, if it is there by then.
@@ -299,5 +318,26 @@ fn notify(state: &str) {
     });
     if let Err(error) = sent {
         warn!(%error, "systemd cannot be told");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_administrators_port_gives_way_to_listeners() {
+        let admin = |listen: &[&str]| {
+            let listen: Vec<_> = listen.iter().map(|text| text.parse().expect("one")).collect();
+            administrators(&listen).map(|(address, gives_way)| (address.port(), gives_way))
+        };
+        assert_eq!(admin(&["127.0.0.1:1433"]), Some((1434, false)));
+        assert_eq!(admin(&["127.0.0.1:1433", "127.0.0.1:5000"]), Some((1434, false)));
+        assert_eq!(admin(&["127.0.0.1:1433", "127.0.0.1:1434"]), Some((1435, true)));
+        assert_eq!(admin(&["127.0.0.1:1433", "0.0.0.0:1434", "[::]:1440"]), Some((1441, true)));
+        assert_eq!(admin(&["127.0.0.1:1433", "127.0.0.2:1434"]), Some((1434, false)));
+        assert_eq!(admin(&["127.0.0.1:0", "127.0.0.1:0"]), Some((0, false)));
+        assert_eq!(admin(&["127.0.0.1:65535"]), None);
+        assert_eq!(admin(&["127.0.0.1:65534", "127.0.0.1:65535"]), None);
     }
 }

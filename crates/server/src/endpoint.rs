@@ -5,7 +5,7 @@
 //! those of soft-NUMA where that divides the machine.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 /// `127.0.0.1:1433` or `127.0.0.1:1433[0x3]`.
@@ -20,6 +20,17 @@ impl From<SocketAddr> for Endpoint {
     fn from(address: SocketAddr) -> Endpoint {
         Endpoint { address, nodes: None }
     }
+}
+
+/// Whether both cannot be listened at: the port is the same, and an address of one is the other's. Port 0 is any free one.
+/// `[::]` is all addresses, those of IPv4 too, where the system does not part them.
+pub fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
+    let (a, b) = (one.ip().to_canonical(), other.ip().to_canonical());
+    let takes = |all: IpAddr, ip: IpAddr| {
+        all.is_unspecified() && (all.is_ipv6() || all.is_ipv4() == ip.is_ipv4())
+    };
+    let is_same = a == b || takes(a, b) || takes(b, a);
+    one.port() != 0 && one.port() == other.port() && is_same
 }
 
 impl fmt::Display for Endpoint {
@@ -61,6 +72,24 @@ impl FromStr for Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_that_are_one() {
+        let pair = |a: &str, b: &str| {
+            let [a, b] = [a, b].map(|text| text.parse().expect("an address"));
+            assert_eq!(overlap(a, b), overlap(b, a), "{a} {b}");
+            overlap(a, b)
+        };
+        assert!(pair("127.0.0.1:1433", "127.0.0.1:1433"));
+        assert!(pair("127.0.0.1:1433", "0.0.0.0:1433"));
+        assert!(pair("127.0.0.1:1433", "[::]:1433"));
+        assert!(pair("[::1]:1433", "[::]:1433"));
+        assert!(pair("127.0.0.1:1433", "[::ffff:127.0.0.1]:1433"));
+        assert!(!pair("127.0.0.1:1433", "127.0.0.1:1434"));
+        assert!(!pair("127.0.0.1:1433", "127.0.0.2:1433"));
+        assert!(!pair("0.0.0.0:1433", "[::1]:1433"));
+        assert!(!pair("127.0.0.1:0", "127.0.0.1:0"));
+    }
 
     #[test]
     fn forms() {

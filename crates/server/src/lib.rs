@@ -32,6 +32,6 @@ mod sink;
 mod validity;
 
 pub use certificate::{CertificateError, Origin};
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, overlap};
 pub use limits::Limits;
 pub use server::{Config, Server, StartError};

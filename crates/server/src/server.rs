@@ -1,7 +1,7 @@
 //! A server: an instance, the addresses it listens at, and everybody who is connected.
 
 use crate::certificate::{self, CertificateError, Origin, Tls};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, overlap};
 use crate::limits::{Limits, Registry};
 use crate::listener::Accepting;
 use crate::login::is_near;
@@ -37,6 +37,11 @@ pub enum StartError {
         address: SocketAddr,
         error: io::Error,
     },
+    /// The server itself listens at an address that has this one.
+    Twice {
+        address: SocketAddr,
+        other: SocketAddr,
+    },
     Certificate(CertificateError),
     /// A port's bit map names a node without schedulers, or the address was given before.
     Mapping {
@@ -63,6 +68,13 @@ impl fmt::Display for StartError {
             }
             StartError::Listen { address, error } => {
                 write!(f, "Nothing can listen at {address}: {error}.")
+            }
+            StartError::Twice { address, other } => {
+                let port = address.port();
+                write!(
+                    f,
+                    "This server itself was asked to listen at port {port} twice: at {other} and at {address}."
+                )
             }
             StartError::Certificate(error) => error.fmt(f),
             StartError::Mapping { endpoint, what } => write!(f, "{endpoint}: {what}."),
@@ -144,6 +156,19 @@ fn check_mapping(listen: &[Endpoint], nodes: &[usize]) -> Result<(), StartError>
     Ok(())
 }
 
+/// Listens at an address. The kernel knows what is one with another; `before` says whether that is this server's.
+fn bind(address: SocketAddr, before: &[(Endpoint, Listener)]) -> Result<Listener, StartError> {
+    Listener::bind(address).map_err(|error| {
+        let mut others = before.iter().map(|(endpoint, _)| endpoint.address);
+        match others.find(|other| overlap(address, *other)) {
+            Some(other) if error.kind() == io::ErrorKind::AddrInUse => {
+                StartError::Twice { address, other }
+            }
+            _ => StartError::Listen { address, error },
+        }
+    })
+}
+
 /// What was begun of a server that cannot start gets so long to end.
 const UNDO_NS: u64 = 1_000_000_000;
 
@@ -191,15 +216,12 @@ impl Server {
             });
         }
         let refuse = |address: SocketAddr| move |error| StartError::Listen { address, error };
-        let listeners = config.listen.iter().map(|endpoint| {
-            let bound = Listener::bind(endpoint.address);
-            bound.map(|listener| (*endpoint, listener)).map_err(refuse(endpoint.address))
-        });
-        let listeners: Vec<_> = listeners.collect::<Result<_, _>>()?;
-        let admin = config.admin.map(|address| {
-            let listener = Listener::bind(address).map_err(refuse(address));
-            listener.map(|listener| (address, listener))
-        });
+        let mut listeners: Vec<(Endpoint, Listener)> = Vec::new();
+        for endpoint in &config.listen {
+            let bound = bind(endpoint.address, &listeners)?;
+            listeners.push((*endpoint, bound));
+        }
+        let admin = config.admin.map(|address| Ok((address, bind(address, &listeners)?)));
         let admin = admin.transpose()?;
         let share = |schedulers: &Arc<Schedulers>, limits: Limits, admin: bool| {
             Arc::new(Shared {

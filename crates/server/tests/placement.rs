@@ -122,6 +122,20 @@ fn a_mapping_that_cannot_be_is_refused() {
             Ok(_) => panic!("{listen:?} is served"),
         }
     }
+    // Two that are one, of this server itself; the first is had before.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = free.local_addr().expect("its number").port();
+    drop(free);
+    let told = start(&served, &[&format!("127.0.0.1:{port}"), &format!("0.0.0.0:{port}")]).err();
+    assert!(
+        matches!(told, Some(StartError::NotSafe { .. } | StartError::Twice { .. })),
+        "{told:?}"
+    );
+    let listen = vec![format!("127.0.0.1:{port}").parse().expect("well formed")];
+    let admin = Some(listen[0]).map(|endpoint: Endpoint| endpoint.address);
+    let config = Config { listen, certificate: None, limits: Limits::default(), admin };
+    let told = Server::start(&served.instance, config).err();
+    assert!(matches!(told, Some(StartError::Twice { .. })), "{told:?}");
     // Nothing has changed.
     assert_eq!(served.client().query("SELECT 1").errors(), [0; 0]);
 }
