@@ -32,11 +32,12 @@ impl Backed {
         self.tell(i64::from(new));
     }
 
-    /// This one has none any more.
-    pub(crate) fn forget(&self, frame: u32) {
+    /// This one has none any more; whether it had some.
+    pub(crate) fn forget(&self, frame: u32) -> bool {
         let (word, mask) = (frame as usize / 64, 1u64 << (frame % 64));
         let was = self.told[word].fetch_and(!mask, Relaxed) & mask;
         self.tell(-i64::from(was.count_ones()));
+        was != 0
     }
 
     /// The first of these that has none.
@@ -45,6 +46,13 @@ impl Backed {
             let without = mask & !self.told[word].load(Relaxed);
             (without != 0).then(|| word as u32 * 64 + without.trailing_zeros())
         })
+    }
+
+    /// The last of these that has some.
+    pub(crate) fn last_with(&self, frames: Range<u32>) -> Option<u32> {
+        let told = |(word, mask): (usize, u64)| (word, mask & self.told[word].load(Relaxed));
+        let last = words(frames).map(told).filter(|(_, with)| *with != 0).last();
+        last.map(|(word, with)| word as u32 * 64 + with.ilog2())
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -90,6 +98,8 @@ mod tests {
         assert_eq!(backed.first_without(0..200), Some(0));
         assert_eq!(backed.first_without(60..200), Some(130));
         assert_eq!((backed.first_without(60..130), backed.first_without(70..70)), (None, None));
+        assert_eq!((backed.last_with(0..200), backed.last_with(0..64)), (Some(129), Some(63)));
+        assert_eq!((backed.last_with(130..200), backed.last_with(0..60)), (None, None));
         backed.forget(100);
         backed.forget(100);
         backed.forget(150);
@@ -110,7 +120,7 @@ mod tests {
         assert_eq!(backed.bytes(), 999 * PAGE);
         std::thread::scope(|scope| {
             (0..4).for_each(|_| {
-                scope.spawn(|| (0..1000).for_each(|f| backed.forget(f)));
+                scope.spawn(|| (0..1000).filter(|f| backed.forget(*f)).count());
             });
         });
         assert_eq!(backed.bytes(), 0);

@@ -270,7 +270,8 @@ impl Frames {
         self.target.store(frames.min(self.count), Relaxed);
     }
 
-    /// Gives back the memory of at most `most` free frames that are beyond the target; how many it were.
+    /// Gives back the memory of at most `most` free frames where the target is below what there are; how many it were. Frames that
+    /// are ready and were never handed out come after the others.
     pub(crate) fn trim(&self, most: usize) -> usize {
         if self.target() >= self.count {
             return 0;
@@ -289,7 +290,43 @@ impl Frames {
                 trimmed += 1;
             }
         }
+        for at in 0..self.parts.len() {
+            trimmed += self.trim_ahead(at, most - trimmed);
+        }
         trimmed
+    }
+
+    /// Of a part's frames that were never handed out: up to the last that has memory they count as handed out and given back
+    /// from then on, so that nobody gets one while its memory goes.
+    fn trim_ahead(&self, at: usize, most: usize) -> usize {
+        let part = &self.parts[at];
+        let Some(last) = self.last_ahead(at) else { return 0 };
+        let mut trimmed = 0;
+        while trimmed < most {
+            let Some(f) = self.take_fresh(at) else { break };
+            if !self.arena.give_back(f as usize * PAGE_BYTES, PAGE_BYTES) {
+                part.free.lock().push(f);
+                break;
+            }
+            trimmed += usize::from(self.backed.forget(f));
+            part.trimmed.lock().push(f);
+            if f >= last {
+                break;
+            }
+        }
+        trimmed
+    }
+
+    /// The last of a part's frames that was never handed out and has memory.
+    fn last_ahead(&self, at: usize) -> Option<u32> {
+        let part = &self.parts[at];
+        let (mut nth, mut last) = (part.used(), None);
+        while let Some(first) = self.parted.frame(at, nth).filter(|_| nth < part.len) {
+            let stretch = first..self.parted.stretch_of(first).end;
+            nth += stretch.len() as u32;
+            last = self.backed.last_with(stretch).or(last);
+        }
+        last
     }
 
     /// Populates what is not yet populated, step by step; `step` is called between steps and says whether to go on.

@@ -5,6 +5,7 @@
 
 use crate::pool::BufferPool;
 use crate::{PageId, PageRead, word};
+use runtime::shortage::Gives;
 use runtime::task;
 use std::sync::atomic::Ordering::*;
 
@@ -160,6 +161,28 @@ impl BufferPool {
             let (node, is_modified) = (self.frames.node_of(f), meta.is_dirty());
             tell(Described { page, node, is_modified, look });
         }
+    }
+}
+
+/// Before a statement is refused for want of memory, clean pages beyond the target go at once.
+impl Gives for BufferPool {
+    fn give(&self, bytes: u64) -> u64 {
+        self.follow_memory();
+        let wanted =
+            usize::try_from(bytes.div_ceil(crate::PAGE_BYTES as u64)).unwrap_or(usize::MAX);
+        let mut given = self.frames.trim(wanted);
+        while given < wanted {
+            let beyond = self.frames.beyond_target().min(wanted - given).min(TRIM_STEP);
+            if beyond == 0 || self.reclaim_clean(beyond) == 0 {
+                break;
+            }
+            given += self.frames.trim(wanted - given);
+        }
+        (given * crate::PAGE_BYTES) as u64
+    }
+
+    fn has_more(&self) -> bool {
+        self.frames.beyond_target() > 0
     }
 }
 

@@ -29,8 +29,8 @@ use parking_lot::Mutex;
 use runtime::spin::Backoff;
 use runtime::{clock, task};
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::*};
+use std::sync::{Arc, Weak};
 use telemetry::counters::{self, Counter};
 use telemetry::{WaitType, waits};
 
@@ -140,7 +140,7 @@ impl BufferPool {
         };
         let frames = Frames::new(count, &ask).map_err(failed)?;
         let (checkpoint, cleaner) = DoubleWrite::areas(doublewrite).map_err(failed)?;
-        Ok(Arc::new(BufferPool {
+        let pool = Arc::new(BufferPool {
             frames,
             bounds: (AtomicUsize::new(count), AtomicUsize::new(count)),
             files: (0..FILES).map(|_| AtomicPtr::new(ptr::null_mut())).collect(),
@@ -156,7 +156,10 @@ impl BufferPool {
             loads: LoadWaiters::new(),
             redo: Mutex::new(None),
             redo_on: AtomicBool::new(false),
-        }))
+        });
+        let giver: Weak<BufferPool> = Arc::downgrade(&pool);
+        runtime::shortage::register(giver);
+        Ok(pool)
     }
 
     /// Makes the pages of a file known; `max_pages` reserves 8 bytes of address space each, not memory.

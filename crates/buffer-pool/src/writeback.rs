@@ -203,6 +203,31 @@ impl BufferPool {
         Ok(freed)
     }
 
+    /// Frees up to `want` frames of pages that are as their files have them. As `reclaim`, but it neither writes nor suspends.
+    pub(crate) fn reclaim_clean(&self, want: usize) -> usize {
+        let used = self.frames.used();
+        let mut freed = 0;
+        for _ in 0..used * 2 {
+            if freed >= want {
+                break;
+            }
+            let f = (self.hand.fetch_add(1, Relaxed) % used) as u32;
+            if f == 0 {
+                self.note_round();
+            }
+            let (meta, page) = self.frame_state(f);
+            if page.is_none() {
+                continue;
+            }
+            if meta.referenced.load(Relaxed) {
+                meta.referenced.store(false, Relaxed);
+            } else if self.try_evict(f) {
+                freed += 1;
+            }
+        }
+        freed
+    }
+
     /// Takes the page out of frame `f` if it is clean and nobody is at it.
     pub(crate) fn try_evict(&self, f: u32) -> bool {
         let Some((mut pause, _)) = self.pause(f) else { return false };

@@ -294,13 +294,13 @@ impl Vm<'_> {
         }
     }
 
-    /// Between two turns of a loop: yields when the quantum is over, stops when cancelled or out of memory.
+    /// Between two turns of a loop: yields when the quantum is over, stops when cancelled or out of memory, of which some may be on its way.
     pub(crate) fn breathe(&mut self) -> Result<(), SqlError> {
         runtime::task::maybe_yield();
         if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(executor::cancelled());
         }
-        Ok(runtime::memory::check(0).map_err(runtime::task::Stopped::from)?)
+        Ok(runtime::shortage::wait().map_err(runtime::task::Stopped::from)?)
     }
 
     /// NULL instead of an overflow or a division by zero, where the session's settings have it so.

@@ -28,6 +28,8 @@ pub mod pages;
 #[cfg(not(loom))]
 pub mod random;
 #[cfg(not(loom))]
+pub mod shortage;
+#[cfg(not(loom))]
 pub mod signals;
 #[cfg(not(loom))]
 pub mod sim;

@@ -6,9 +6,10 @@
 //! every [`FLUSH_BYTES`], and when it ends; what is mapped beside the allocator is told by [`mapped`], pages of the buffer pools, which give
 //! way to all else ([`spare_for_pages`]), by [`mapped_for_pages`].
 //!
-//! [`check`] is asked by whatever makes much: it refuses a task that has taken much once the process is near its limit,
-//! so a statement that cannot get on ends for itself alone. Without the allocator nothing is counted and nothing refused.
+//! [`check`] is asked by whatever makes much: it refuses a task that has taken much once the process is near its limit
+//! and nobody gives way ([`shortage`]), so a statement that cannot get on ends for itself alone. Without the allocator nothing is counted and nothing refused.
 
+use crate::shortage;
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -22,6 +23,9 @@ pub const SMALL_BYTES: i64 = 8 << 20;
 /// So much of the limit, below it and above it, only small tasks may have: what great ones take between two checks, and what
 /// the allocator cannot use of it, stays about within the limit.
 const RESERVE_PART: i64 = 16;
+
+/// So much more than a task asks for is given back at a time, so that not each of its steps asks.
+const GIVEN_STEP: i64 = 4 << 20;
 
 /// What the process has in memory and nobody has counted is taken for used, up to this part of the limit.
 const BESIDE_PART: i64 = 5;
@@ -265,16 +269,30 @@ pub fn check(bytes: usize) -> Result<(), NoMemory> {
     if whole + bytes <= great_limit(limit) {
         return Ok(());
     }
-    refuse(whole + bytes, limit, TAKEN.get() + bytes)
+    make_room(bytes, limit)
 }
 
+/// What gives way is asked before anybody is refused: what it gives is the task's.
 #[cold]
-fn refuse(whole: i64, limit: i64, taken: i64) -> Result<(), NoMemory> {
-    if taken < SMALL_BYTES && whole <= limit + limit / RESERVE_PART {
+fn make_room(bytes: i64, limit: i64) -> Result<(), NoMemory> {
+    let goes_on = || {
+        let whole = whole() + bytes;
+        whole <= great_limit(limit) || is_small(whole, limit, TAKEN.get() + bytes)
+    };
+    if goes_on() {
+        return Ok(());
+    }
+    let given = shortage::ask((bytes + GIVEN_STEP) as u64);
+    if (given > 0 && given >= bytes as u64) || goes_on() {
         return Ok(());
     }
     REFUSED.fetch_add(1, Relaxed);
     Err(NoMemory)
+}
+
+/// Whether a task that has taken so much goes on near the limit, where great ones do not.
+fn is_small(whole: i64, limit: i64, taken: i64) -> bool {
+    taken < SMALL_BYTES && whole <= limit + limit / RESERVE_PART
 }
 
 /// The account of the running task changes hands: what it was, and `bytes` from now on.
@@ -323,9 +341,9 @@ mod tests {
 
     #[test]
     fn a_small_task_goes_on_at_the_limit_and_a_great_one_does_not() {
-        assert_eq!(refuse(101 << 20, 100 << 20, 1 << 20), Ok(()));
-        assert_eq!(refuse(101 << 20, 100 << 20, SMALL_BYTES), Err(NoMemory));
+        assert!(is_small(101 << 20, 100 << 20, 1 << 20));
+        assert!(!is_small(101 << 20, 100 << 20, SMALL_BYTES));
         // There is an end for small ones too.
-        assert_eq!(refuse(107 << 20, 100 << 20, 1 << 20), Err(NoMemory));
+        assert!(!is_small(107 << 20, 100 << 20, 1 << 20));
     }
 }

@@ -64,7 +64,8 @@ fn memory_of_each_part_is_told_once_and_taken_back_once() {
     frames.set_target(100);
     assert!(!frames.prefault_step());
     let trimmed = frames.trim(usize::MAX);
-    assert_eq!((trimmed, frames.backed_bytes()), (1200, ready - 1200 * PAGE));
+    // Those of the first node that were ready and in nobody's hands, and those of the other.
+    assert_eq!((trimmed as u64 * PAGE, frames.backed_bytes()), (ready, 0));
     let mut steps = 0;
     frames.populate_all(|| {
         steps += 1;
@@ -84,6 +85,28 @@ fn what_was_ready_at_first_is_told_and_can_be_trimmed() {
         all.iter().for_each(|f| frames.give(*f));
         frames.set_target(0);
         assert_eq!((frames.trim(usize::MAX), frames.backed_bytes()), (1000, 0));
+    }
+}
+
+#[test]
+fn what_was_ready_and_never_handed_out_goes_too() {
+    for nodes in [&[][..], &[0, 1, 5]] {
+        let ask = Ask { prefault_bytes: 700 * PAGE_BYTES, nodes, ..Ask::default() };
+        let frames = Frames::new(1000, &ask).expect("mapped");
+        let held: Vec<u32> = (0..100).filter_map(|_| frames.take()).collect();
+        assert_eq!((held.len(), frames.trim(usize::MAX)), (100, 0), "all may be used");
+        frames.set_target(900);
+        let mut steps = Vec::new();
+        while let trimmed @ 1.. = frames.trim(250) {
+            steps.push(trimmed);
+        }
+        assert_eq!(steps, [250, 250, 100], "{nodes:?}");
+        assert_eq!(frames.backed_bytes(), 100 * PAGE_BYTES as u64);
+        // They can be had as before, each once.
+        frames.set_target(1000);
+        let all: BTreeSet<u32> = held.iter().copied().chain(take_all(&frames)).collect();
+        assert_eq!((all.len(), frames.available()), (1000, 0));
+        assert_eq!(frames.backed_bytes(), 1000 * PAGE_BYTES as u64);
     }
 }
 

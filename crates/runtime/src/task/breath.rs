@@ -7,7 +7,7 @@
 //! task has taken ([`crate::memory`]).
 
 use super::{HOOKS, may_suspend};
-use crate::memory;
+use crate::{memory, shortage};
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
@@ -130,7 +130,7 @@ pub fn breathe() -> Result<(), Stopped> {
     if is_stopped() {
         return Err(Stopped::Cancelled);
     }
-    Ok(memory::check(0)?)
+    Ok(shortage::wait()?)
 }
 
 /// Lets others go first if the quantum is over, where suspending is allowed: for work that is nobody's request, and for
