@@ -67,6 +67,21 @@ impl Configuration {
         [Mask::of_options([low.0, high.0]), Mask::of_options([low.1, high.1])]
     }
 
+    /// 5831, also WITH OVERRIDE.
+    fn check_memory(&self) -> Result<(), SqlError> {
+        let [min, max] =
+            [MEMORY_MIN_MB, MEMORY_MB].map(|name| self.get(name).map(|(configured, _)| configured));
+        match min.zip(max) {
+            Some((min, max)) if min > max => {
+                let text = format!(
+                    "Minimum server memory value ({min}) must be less than or equal to the maximum value ({max})."
+                );
+                Err(SqlError::new(5831, 16, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Configured and in use; `None`: never set.
     pub fn get(&self, name: &str) -> Option<(i64, i64)> {
         let option = CONFIGURATION_OPTIONS.iter().find(|option| option.name == name)?;
@@ -146,12 +161,14 @@ impl Instance {
         Ok(())
     }
 
-    /// RECONFIGURE: what is configured comes into use, and is kept. 5832 for a mask that this machine has not; 5834 where
-    /// the masks of sessions and of input and output meet, if this is not to be overridden. Suspends.
+    /// RECONFIGURE: what is configured comes into use, and is kept. 5831 where the least memory is above the most; 5832 for a
+    /// mask that this machine has not; 5834 where the masks of sessions and of input and output meet, if this is not to be
+    /// overridden. Suspends.
     pub(crate) fn reconfigure(&self, overridden: bool) -> Result<(), SqlError> {
         let _passage = self.configuration_gate.enter();
         let (values, [process, process_before], [io, io_before]) = {
             let settings = self.settings.lock();
+            settings.check_memory()?;
             let mask = |names| settings.mask(names);
             (settings.configured.clone(), mask(affinity_masks::PROCESS), mask(affinity_masks::IO))
         };
