@@ -30,6 +30,7 @@ const STOP_NS: u64 = 6_000_000_000;
 const END: Duration = Duration::from_millis(9_500);
 /// The least that a process can do with.
 const MEMORY_MB_MIN: u64 = 256;
+const MEMORY_MB_MAX: u64 = 1 << 24;
 
 /// Serve T-SQL to SQL Server's clients.
 #[derive(ClapArgs)]
@@ -59,8 +60,11 @@ pub struct Args {
     no_admin: bool,
     /// Megabytes of memory that the process may have, 256 at least; half of them at most are pages of databases. Without
     /// it seven eighths of what this machine, or the process's group, has.
-    #[arg(long, value_name = "MB")]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(MEMORY_MB_MIN..))]
     memory: Option<u64>,
+    /// Megabytes of pages of databases, half of the process's at most, which is what they have without it.
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    page_memory: Option<u64>,
     /// Megabytes, half of the process's at most, that are kept for rows of memory-optimised tables and touched when it starts,
     /// before anybody needs them. The tables take more where that is used up.
     #[arg(long, value_name = "MB", default_value_t = 0)]
@@ -127,13 +131,25 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
     let fs = RealFs::new(IoMode::Auto).map_err(|error| format!("no way to do I/O: {error}"))?;
     let mut config = InstanceConfig::new(&args.data, fs);
     let memory = match args.memory {
-        Some(mb) => mb.clamp(MEMORY_MB_MIN, 1 << 24) << 20,
+        Some(mb) => mb.min(MEMORY_MB_MAX) << 20,
         None => (memory_there() / 8 * 7).max(MEMORY_MB_MIN << 20),
     };
+    if let Some(asked_mb) = args.memory.filter(|_| memory > memory_there()) {
+        let (there_mb, taken_mb) = (memory_there() >> 20, memory >> 20);
+        warn!(
+            asked_mb,
+            taken_mb, there_mb, "--memory is above what this machine, or the process's group, has"
+        );
+    }
     config.memory_bytes = Some(memory);
-    config.buffer_pool_bytes = match args.memory {
-        // What it is small for is its pages.
-        Some(mb) => (mb.clamp(32, 1 << 24) << 20) / 2,
+    config.buffer_pool_bytes = match args.page_memory.map(|mb| mb.saturating_mul(1 << 20)) {
+        Some(bytes) if bytes > memory / 2 => {
+            let most = memory >> 21;
+            return Err(format!(
+                "--page-memory is above {most}, half of what the process may have"
+            ));
+        }
+        Some(bytes) => bytes,
         None => memory / 2,
     };
     config.query_memory_bytes = config.query_memory_bytes.min(memory / 4);
@@ -339,5 +355,24 @@ mod tests {
         assert_eq!(admin(&["127.0.0.1:0", "127.0.0.1:0"]), Some((0, false)));
         assert_eq!(admin(&["127.0.0.1:65535"]), None);
         assert_eq!(admin(&["127.0.0.1:65534", "127.0.0.1:65535"]), None);
+    }
+
+    #[test]
+    fn too_little_memory_is_refused_and_not_made_more() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            args: Args,
+        }
+        let read = |mb: &str| {
+            let line = <Line as clap::Parser>::try_parse_from(["serve", "--memory", mb]);
+            line.map(|line| line.args.memory).map_err(|error| error.to_string())
+        };
+        for mb in ["0", "100", "255"] {
+            let told = read(mb).expect_err("too little");
+            assert!(told.contains("--memory") && told.contains("256"), "{told}");
+        }
+        assert_eq!(read("256"), Ok(Some(256)));
+        assert_eq!(read("99999999"), Ok(Some(99_999_999)));
     }
 }

@@ -68,7 +68,9 @@ impl Recipe {
 
     /// The same with so many megabytes.
     pub fn command_with(&self, address: &str, memory_mb: u64) -> Command {
-        self.command_of(["--listen", address, "--memory", &memory_mb.to_string()].into_iter())
+        let (memory, pages) = (memory_mb.max(256).to_string(), (memory_mb / 2).max(16).to_string());
+        let memory = ["--memory", &memory, "--page-memory", &pages];
+        self.command_of(["--listen", address].into_iter().chain(memory))
     }
 
     /// One with these arguments.
