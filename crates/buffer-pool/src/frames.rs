@@ -93,6 +93,7 @@ pub(crate) struct Frames {
     out: AtomicUsize,
     target: AtomicUsize,
     backed: Backed,
+    not_locked: Option<io::Error>,
 }
 
 impl Drop for Frames {
@@ -116,6 +117,7 @@ impl Frames {
             trimmed: SpinLock::new(SpinClass::BufFreeList, Vec::new()),
         };
         let nodes = if ask.nodes.is_empty() { &[0] } else { ask.nodes };
+        let not_locked = if ask.locked { arena.lock().err() } else { None };
         let frames = Frames {
             arena,
             meta,
@@ -126,13 +128,10 @@ impl Frames {
             out: AtomicUsize::new(0),
             target: AtomicUsize::new(count),
             backed: Backed::new(count),
+            not_locked,
         };
         if !ask.nodes.is_empty() {
             frames.bind();
-        }
-        if ask.locked {
-            // Told by `is_locked`.
-            let _ = frames.arena.lock();
         }
         let _ = frames.arena.populate(0, ask.prefault_bytes);
         runtime::memory::set_aside((count * PAGE_BYTES) as i64);
@@ -396,6 +395,11 @@ impl Frames {
 
     pub(crate) fn is_locked(&self) -> bool {
         self.arena.is_locked()
+    }
+
+    /// Why it is not locked, and why it is not of reserved huge pages, where it was to be.
+    pub(crate) fn refused(&self) -> (Option<&io::Error>, Option<&io::Error>) {
+        (self.not_locked.as_ref(), self.arena.why_not_reserved())
     }
 
     /// The nodes that frames really lie on, as the kernel tells.

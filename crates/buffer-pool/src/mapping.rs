@@ -28,6 +28,8 @@ pub(crate) struct Mapping {
     base: *mut u8,
     len: usize,
     reserved: bool,
+    /// Why it is not, where it was to be.
+    not_reserved: Option<io::Error>,
     locked: AtomicBool,
 }
 
@@ -39,25 +41,28 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     pub(crate) fn new(len: usize, pages: Pages) -> io::Result<Mapping> {
         let len = len.max(1);
-        if pages == Pages::Reserved
-            && let Some(mapping) = Mapping::reserved(len.next_multiple_of(HUGE_PAGE))
-        {
-            return Ok(mapping);
-        }
+        let not_reserved = match pages {
+            Pages::Reserved => match Mapping::reserved(len.next_multiple_of(HUGE_PAGE)) {
+                Ok(mapping) => return Ok(mapping),
+                Err(error) => Some(error),
+            },
+            Pages::Small | Pages::Advised => None,
+        };
         let base = map(len, libc::MAP_NORESERVE)?;
         if pages != Pages::Small {
             // SAFETY: advice about our own mapping; a refusal changes nothing.
             unsafe { libc::madvise(base.cast(), len, libc::MADV_HUGEPAGE) };
         }
-        Ok(Mapping { base, len, reserved: false, locked: AtomicBool::new(false) })
+        Ok(Mapping { base, len, reserved: false, not_reserved, locked: AtomicBool::new(false) })
     }
 
     /// Reserved huge pages, all of them had now: one that is missing later would end the process (SIGBUS).
-    fn reserved(len: usize) -> Option<Mapping> {
-        let base = map(len, libc::MAP_HUGETLB).ok()?;
-        let mapping = Mapping { base, len, reserved: true, locked: AtomicBool::new(false) };
-        mapping.populate(0, len).ok()?;
-        Some(mapping)
+    fn reserved(len: usize) -> io::Result<Mapping> {
+        let base = map(len, libc::MAP_HUGETLB)?;
+        let locked = AtomicBool::new(false);
+        let mapping = Mapping { base, len, reserved: true, not_reserved: None, locked };
+        mapping.populate(0, len)?;
+        Ok(mapping)
     }
 
     /// The mapping as atomic words.
@@ -126,6 +131,11 @@ impl Mapping {
     /// Whether it is of reserved huge pages, and so backed whole.
     pub(crate) fn is_reserved(&self) -> bool {
         self.reserved
+    }
+
+    /// Why it is not, where it was to be.
+    pub(crate) fn why_not_reserved(&self) -> Option<&io::Error> {
+        self.not_reserved.as_ref()
     }
 
     /// Bytes of it that lie in huge pages, as /proc tells.

@@ -7,6 +7,7 @@ use crate::pool::BufferPool;
 use crate::{PageId, PageRead, word};
 use runtime::shortage::Gives;
 use runtime::task;
+use std::io;
 use std::sync::atomic::Ordering::*;
 
 /// Frames that a pool needs to get on.
@@ -111,9 +112,19 @@ impl BufferPool {
         (self.frames.huge_bytes(), self.frames.backed_bytes())
     }
 
+    /// Bytes backed by memory at all, as the process's account was told.
+    pub fn backed_bytes(&self) -> u64 {
+        self.frames.backed_bytes()
+    }
+
     /// Whether it cannot be paged out.
     pub fn is_locked(&self) -> bool {
         self.frames.is_locked()
+    }
+
+    /// Why it can be paged out, and why it is not of reserved huge pages, where it was to be kept in memory or of those.
+    pub fn refused(&self) -> (Option<&io::Error>, Option<&io::Error>) {
+        self.frames.refused()
     }
 
     /// Frames with pages by node, as many rows as it has nodes. Cheap.

@@ -5,6 +5,7 @@
 
 use crate::Database;
 use buffer_pool::{NodePages, PageId};
+use std::io;
 use storage::{PageKind, PageSummary, summary};
 
 /// A page in memory, for sys.dm_os_buffer_descriptors.
@@ -58,9 +59,19 @@ impl Database {
         self.pool.huge_bytes()
     }
 
+    /// Bytes of its pool that have memory behind them. Cheap.
+    pub fn pool_backed_bytes(&self) -> u64 {
+        self.pool.backed_bytes()
+    }
+
     /// Whether its pool cannot be paged out.
     pub fn pool_is_locked(&self) -> bool {
         self.pool.is_locked()
+    }
+
+    /// Why its pool can be paged out, and why it is not of reserved huge pages, where it was to be kept in memory or of those.
+    pub fn pool_refused(&self) -> (Option<&io::Error>, Option<&io::Error>) {
+        self.pool.refused()
     }
 
     /// Pages in memory by the node that they were given. Cheap.

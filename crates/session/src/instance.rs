@@ -617,6 +617,7 @@ impl Running {
         system: &Arc<SystemSessions>,
     ) -> Running {
         open.catalog.set_name(&open.name);
+        crate::memory::tell_refused(&open.name, &open.engine);
         let session = |command| system.enter(command, open.id.into()).unwrap_or(0);
         session("LOG WRITER");
         let (checkpoint, lazy_writer) = (session("CHECKPOINT"), session("LAZY WRITER"));
@@ -695,7 +696,9 @@ fn tell_closed(name: &str, why: &str) {
 
 /// A line of the server's log.
 pub(crate) fn tell_operator(line: &str) {
-    if !runtime::sim::active() {
+    if tracing::dispatcher::has_been_set() {
+        tracing::warn!("{line}");
+    } else if !runtime::sim::active() {
         use std::io::Write;
         // A disk that is full keeps no database from its users.
         let _ = writeln!(io::stderr(), "{line}");

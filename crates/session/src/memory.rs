@@ -15,7 +15,9 @@ use crate::configuration::{MEMORY_MB, MEMORY_MIN_MB};
 use crate::{Instance, InstanceConfig};
 use engine::Log;
 use runtime::numa::Seat;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topology::{Topology, placement};
+use tracing::warn;
 
 /// Nodes for the pools of databases. What they hang on, the machine and the schedulers' CPUs, is known before there is a
 /// scheduler: `master` is opened first.
@@ -53,6 +55,24 @@ pub(crate) fn place_writer(log: &Log, writer: &[usize]) {
     log.set_writer_cpus(writer, seat.unwrap_or_default());
     // Refused, it lies where it lay: slower, not wrong.
     let _ = log.bind_buffer(seat.map(|seat| usize::from(seat.place.memory)));
+}
+
+/// Once for each of both: memory of another kind than was asked for.
+pub(crate) fn tell_refused(name: &str, engine: &engine::Database) {
+    static TOLD: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
+    let (lock, huge) = engine.pool_refused();
+    if let Some(error) = lock.filter(|_| !TOLD[0].swap(true, Relaxed)) {
+        warn!(
+            database = name, %error,
+            "--lock-pages: the memory of pages cannot be locked and may be paged out; ulimit -l (RLIMIT_MEMLOCK) bounds it"
+        );
+    }
+    if let Some(error) = huge.filter(|_| !TOLD[1].swap(true, Relaxed)) {
+        warn!(
+            database = name, %error,
+            "trace flag 834: there are too few reserved huge pages (vm.nr_hugepages); the pool has what the kernel finds"
+        );
+    }
 }
 
 /// Of `bytes` for all pools, which were made for `all`, what one gets that was made for `own`.

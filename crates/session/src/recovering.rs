@@ -132,7 +132,9 @@ fn say_completed(name: &str, id: u16, r: &RecoveryReport) {
 
 /// To the server's log.
 pub(crate) fn say(text: &str) {
-    if !runtime::sim::active() {
+    if tracing::dispatcher::has_been_set() {
+        tracing::info!("{text}");
+    } else if !runtime::sim::active() {
         eprintln!("{text}");
     }
 }
