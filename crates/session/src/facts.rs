@@ -102,6 +102,7 @@ impl Server for InstanceFacts<'_> {
             large_pages: self.0.config.trace_flags.contains(&crate::trace_flags::LARGE_PAGES),
             manual_affinity: self.0.manual_affinity.load(std::sync::atomic::Ordering::Relaxed),
             memory_kb: memory_kb(),
+            limit_kb: (self.0.may_take_bytes() / 1024) as i64,
         }
     }
 

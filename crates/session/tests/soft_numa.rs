@@ -52,7 +52,7 @@ fn a_server_keeps_its_settings_and_divides_its_nodes_by_hand() {
     let by_hand: Vec<Vec<usize>> = cpus.iter().map(|cpu| vec![*cpu]).collect();
     let first = open(&by_hand).expect("opened");
     let machine = topology::Topology::machine().expect("a machine");
-    let told = |affinity: &str| format!("2 MANUAL {} {affinity}", machine.nodes.len());
+    let told = |affinity: &str| format!("2 MANUAL {} {affinity}", cpus.len());
     assert_eq!(run(&first, TOLD), [told("AUTO")]);
     let node =
         |(at, cpu): (usize, &usize)| format!("{at} {} 1", machine.cpu(*cpu).expect("ours").node);

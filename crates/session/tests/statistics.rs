@@ -457,6 +457,60 @@ fn a_dbas_usual_questions_are_answered() {
 }
 
 #[test]
+fn memory_is_told_the_same_everywhere() {
+    with_session(|_, session| {
+        let target = "SELECT COUNT(*) FROM sys.dm_os_sys_info AS i JOIN sys.dm_os_performance_counters AS c \
+                      ON c.counter_name = 'Target Server Memory (KB)' AND c.cntr_value = i.committed_target_kb";
+        assert_eq!(number(session, target), 1);
+        let nodes = "SELECT MAX(i.committed_target_kb) - SUM(n.target_kb) FROM sys.dm_os_sys_info AS i \
+                     CROSS JOIN sys.dm_os_memory_nodes AS n";
+        let nodes_kb = number(session, nodes);
+        assert!((0..64).contains(&nodes_kb), "rounded down for each node: {nodes_kb}");
+        let counters = "SELECT COUNT(*) FROM sys.dm_os_memory_nodes AS n JOIN sys.dm_os_performance_counters AS c \
+                        ON c.counter_name = 'Target Node Memory (KB)' AND c.cntr_value = n.target_kb \
+                        AND CAST(c.instance_name AS int) = n.memory_node_id";
+        let all = number(session, "SELECT COUNT(*) FROM sys.dm_os_memory_nodes");
+        assert_eq!(number(session, counters), all);
+        assert!(number(session, "SELECT page_fault_count FROM sys.dm_os_process_memory") > 0);
+
+        // A node has one clerk and one object, each clerk but a pool's has an object, each plan has one.
+        let nodes = number(session, "SELECT COUNT(*) FROM sys.dm_os_nodes");
+        let clerks = "SELECT COUNT(DISTINCT c.memory_clerk_address) FROM sys.dm_os_nodes AS n JOIN sys.dm_os_memory_clerks \
+                      AS c ON c.memory_clerk_address = n.memory_clerk_address AND c.type = 'MEMORYCLERK_SOSNODE'";
+        assert_eq!(number(session, clerks), nodes);
+        let objects = "SELECT COUNT(DISTINCT o.memory_object_address) FROM sys.dm_os_nodes AS n \
+                       JOIN sys.dm_os_memory_objects AS o ON o.memory_object_address = n.memory_object_address \
+                       AND o.page_allocator_address = n.memory_clerk_address";
+        assert_eq!(number(session, objects), nodes);
+        let without = "SELECT COUNT(*) FROM sys.dm_os_memory_clerks AS c WHERE c.type <> 'MEMORYCLERK_SQLBUFFERPOOL' \
+                       AND NOT EXISTS (SELECT * FROM sys.dm_os_memory_objects AS o \
+                       WHERE o.page_allocator_address = c.page_allocator_address)";
+        assert_eq!(number(session, without), 0);
+        let plans = "SELECT COUNT(*) FROM sys.dm_exec_cached_plans AS p JOIN sys.dm_os_memory_objects AS o \
+                     ON o.memory_object_address = p.memory_object_address";
+        assert!(number(session, plans) > 0);
+
+        let counter = |name: &str| {
+            format!(
+                "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{name} (KB)' \
+                 AND object_name = 'SQLServer:Memory Manager'"
+            )
+        };
+        for some in [
+            "Database Cache Memory",
+            "Log Pool Memory",
+            "Maximum Workspace Memory",
+            "Total Server Memory",
+        ] {
+            assert!(number(session, &counter(some)) > 0, "{some}");
+        }
+        for none in ["Connection Memory", "Granted Workspace Memory"] {
+            assert_eq!(number(session, &counter(none)), 0, "{none}");
+        }
+    });
+}
+
+#[test]
 fn without_the_permission_a_session_sees_itself() {
     with_session(|_, session| {
         ok(session, "CREATE LOGIN looker WITH PASSWORD = 'Str0ng-enough'");

@@ -78,6 +78,8 @@ pub struct ServerFacts {
     pub large_pages: bool,
     /// Memory of the machine in KiB.
     pub memory_kb: i64,
+    /// What of it the server may have: the least of that, of what it was started with and of 'max server memory (MB)'.
+    pub limit_kb: i64,
 }
 
 /// The product version that clients are told: SQL Server 2022.

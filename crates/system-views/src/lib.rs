@@ -105,6 +105,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::space::VIEWS,
     statistics::switches::VIEWS,
     statistics::system::VIEWS,
+    statistics::clerks::VIEWS,
     statistics::nodes::VIEWS,
     statistics::tasks::VIEWS,
     statistics::text::VIEWS,

@@ -2,6 +2,7 @@
 //! and logs; counters; the machine.
 
 pub mod buffers;
+pub mod clerks;
 pub mod counters;
 pub mod io;
 pub mod locks;

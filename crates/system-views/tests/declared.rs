@@ -203,6 +203,15 @@ fn views_of_execution_io_and_transactions() {
          page_size_in_bytes bigint, page_allocator_address varbinary(8), host_address varbinary(8)",
     );
     check(
+        "sys.dm_os_memory_objects",
+        true,
+        "memory_object_address varbinary(8), parent_address varbinary(8), pages_in_bytes bigint, creation_options int, \
+         bytes_used bigint, type nvarchar(60), name varchar(128), memory_node_id smallint, creation_time datetime, \
+         page_size_in_bytes int, max_pages_in_bytes bigint, page_allocator_address varbinary(8), \
+         creation_stack_address varbinary(8), sequence_num int, partition_type int, contention_factor real, \
+         waiting_tasks_count bigint, exclusive_access_count bigint",
+    );
+    check(
         "sys.dm_os_waiting_tasks",
         true,
         "waiting_task_address varbinary(8), session_id smallint, exec_context_id int, wait_duration_ms bigint, \

@@ -1,9 +1,11 @@
 //! Performance counters, under SQL Server's names.
 //!
 //! Source of names and types: SQL Server's documentation of sys.dm_os_performance_counters and of each object
-//! (reference: `Databases`, `Buffer Manager`, `Buffer Node`, `Memory Node`, `Locks`, `Latches`, `Wait Statistics`,
-//! `General Statistics`, `SQL Statistics`, `Access Methods`). A name is blank-padded to 128 characters, as there. Rates
+//! (reference: `Databases`, `Buffer Manager`, `Buffer Node`, `Memory Node`, `Memory Manager`, `Locks`, `Latches`,
+//! `Wait Statistics`, `General Statistics`, `SQL Statistics`, `Access Methods`). A name is blank-padded to 128 characters, as there. Rates
 //! are running totals: sample twice. Figures of a database begin when it is opened.
+
+mod memory;
 
 use super::snapshot::{self, Snapshot};
 use crate::context::{Context, Database};
@@ -91,7 +93,8 @@ pub fn readings(context: &Context<'_>, _: &[Value]) -> Result<Vec<Reading>, SqlE
     general(&mut r, &snapshot);
     of_databases(&mut r, &databases);
     buffers(&mut r, &databases, context.server.facts().start_unix_ns);
-    memory(&mut r, &databases, context.server.facts().memory_kb as u64);
+    memory::of_nodes(&mut r, &databases, context.server.facts().limit_kb);
+    memory::manager(&mut r, context, &databases);
     latches(&mut r);
     locks(&mut r);
     waits(&mut r, &snapshot);
@@ -252,23 +255,6 @@ fn pages_of(databases: &[Database], nodes: &[i32], node: i32) -> u64 {
     let known = |of: &engine::NodePages| nodes.contains(&i32::from(of.node));
     let of = |of: &engine::NodePages| if known(of) { i32::from(of.node) } else { nodes[0] };
     all.filter(|pages| of(pages) == node).map(|pages| pages.pages as u64).sum()
-}
-
-fn memory(r: &mut Readings, databases: &[Database], machine_kb: u64) {
-    let nodes = snapshot::memory_nodes();
-    let several = nodes.len() > 1;
-    let resident = if several { super::nodes::resident_by_node() } else { Vec::new() };
-    for &node in &nodes {
-        let own = resident.iter().find(|(of, _)| *of == node).map_or(0, |(_, kb)| *kb as u64);
-        let total = if several { own } else { super::process::resident_kb() };
-        let target = if several { super::nodes::node_kb(node) as u64 } else { machine_kb };
-        let away = super::nodes::pages_away(databases, node);
-        r.of("SQLServer:Memory Node", &format!("{node:03}"))
-            .add("Database Node Memory (KB)", PLAIN, pages_of(databases, &nodes, node) * 8)
-            .add("Foreign Node Memory (KB)", PLAIN, away * 8)
-            .add("Target Node Memory (KB)", PLAIN, target)
-            .add("Total Node Memory (KB)", PLAIN, total);
-    }
 }
 
 fn latches(r: &mut Readings) {

@@ -18,6 +18,8 @@ pub static VIEWS: &[&dyn Declared] = &[&NODES, &MEMORY_NODES];
 
 /// A node that schedulers are counted by: of the machine, or of soft-NUMA. Made without asking the system.
 pub struct Node {
+    /// Among them.
+    place: usize,
     id: i32,
     /// Whose memory is its own.
     memory_node: i32,
@@ -29,24 +31,24 @@ pub struct Node {
 pub struct MemoryNode {
     id: i32,
     schedulers: Vec<Scheduler>,
-    /// What the process has of it, and locked, in KiB; the node's own memory.
+    /// What the process has of it, and locked, in KiB; what it may have.
     resident_kb: i64,
     virtual_kb: i64,
     locked_kb: i64,
-    memory_kb: i64,
+    target_kb: i64,
     /// Pages that were to lie here and lie elsewhere.
     away_kb: i64,
 }
 
 fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
     let snapshot = Snapshot::take(context);
-    let one = |(id, memory_node)| {
+    let one = |(place, (id, memory_node))| {
         let schedulers = schedulers_of(&snapshot, |scheduler| scheduler.node == id);
         let here = |t: &&snapshot::Task| schedulers.iter().any(|s| s.id == t.scheduler_id);
         let tasks = snapshot.tasks.iter().filter(here).count() as i32;
-        Node { id, memory_node, schedulers, tasks }
+        Node { place, id, memory_node, schedulers, tasks }
     };
-    Ok(snapshot::nodes().into_iter().map(one).collect())
+    Ok(snapshot::nodes().into_iter().enumerate().map(one).collect())
 }
 
 fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<MemoryNode>, SqlError> {
@@ -59,6 +61,7 @@ fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<MemoryNode>, S
     let process = Process::now();
     let pages = (ids.len() > 1).then(resident_by_node);
     let databases = context.server.databases();
+    let limit_kb = context.server.facts().limit_kb;
     let one = |(place, id): (usize, i32)| MemoryNode {
         id,
         schedulers: schedulers_of(&snapshot, |scheduler| memory_of(scheduler.node) == id),
@@ -69,20 +72,29 @@ fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<MemoryNode>, S
         // The address space is no node's: the first one stands for it.
         virtual_kb: if place == 0 { process.virtual_kb } else { 0 },
         locked_kb: if place == 0 { process.locked_kb } else { 0 },
-        memory_kb: node_kb(id),
+        target_kb: target_kb(limit_kb, &ids, id),
         away_kb: pages_away(&databases, id) as i64 * 8,
     };
-    Ok(ids.into_iter().enumerate().map(one).collect())
+    Ok(ids.iter().copied().enumerate().map(one).collect())
 }
 
 fn schedulers_of(snapshot: &Snapshot, is_of: impl Fn(&Scheduler) -> bool) -> Vec<Scheduler> {
     snapshot.schedulers.iter().filter(|scheduler| is_of(scheduler)).cloned().collect()
 }
 
-/// Memory of a node in KiB.
-pub fn node_kb(node: i32) -> i64 {
-    let known = Topology::machine().and_then(|m| m.nodes.iter().find(|n| n.id as i32 == node));
-    known.map_or(0, |n| (n.memory_bytes / 1024) as i64)
+/// What the server may have on a node: of the limit in force, by the memory that the nodes have.
+pub fn target_kb(limit_kb: i64, nodes: &[i32], node: i32) -> i64 {
+    let known = |node: i32| Topology::machine()?.nodes.iter().find(|n| n.id as i32 == node);
+    let kb = |node: i32| known(node).map_or(0, |n| (n.memory_bytes / 1024) as i64);
+    share(limit_kb, nodes.iter().map(|node| kb(*node)).sum(), kb(node), nodes.len())
+}
+
+/// Of `limit` what `own` of `all` gives; the same for each of so many where nothing is known of them.
+fn share(limit: i64, all: i64, own: i64, count: usize) -> i64 {
+    match all {
+        0 => limit / count.max(1) as i64,
+        all => (i128::from(limit) * i128::from(own) / i128::from(all)) as i64,
+    }
 }
 
 /// About how many pages were given to a node and lie elsewhere.
@@ -151,7 +163,7 @@ view! {
     node_id smallint = n.id as i16;
     node_state_desc nvarchar(256) = if n.online().next().is_some() { "ONLINE" } else { "OFFLINE" };
     memory_object_address varbinary(8) = Address::Node(n.id).value();
-    memory_clerk_address varbinary(8) = Address::Clerk(0).value();
+    memory_clerk_address varbinary(8) = super::clerks::of_node(n.place).value();
     io_completion_worker_address varbinary(8) null = NULL;
     memory_node_id smallint = n.memory_node as i16;
     cpu_affinity_mask bigint = mask(&n.schedulers, false);
@@ -180,5 +192,19 @@ view! {
     online_scheduler_mask bigint = mask(&n.schedulers, true);
     processor_group smallint = 0i16;
     foreign_committed_kb bigint = n.away_kb;
-    target_kb bigint = n.memory_kb;
+    target_kb bigint = n.target_kb;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn nodes_share_the_limit_by_what_they_have() {
+        assert_eq!((share(300, 400, 100, 2), share(300, 400, 300, 2)), (75, 225));
+        assert_eq!(
+            (share(300, 0, 0, 2), share(300, 400, 400, 1), share(300, 400, 0, 2)),
+            (150, 300, 0)
+        );
+    }
 }

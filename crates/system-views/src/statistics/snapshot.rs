@@ -91,6 +91,7 @@ pub enum Address {
     Thread(i32),
     Node(i32),
     Clerk(u32),
+    Object(u32),
     File(i32, u16),
     Io(u64),
     Lock(u64),
@@ -105,6 +106,7 @@ impl Address {
             Address::Thread(id) => place(4, id, 0),
             Address::Node(id) => place(5, id, 0),
             Address::Clerk(n) => place(6, 0, n),
+            Address::Object(n) => place(6, 1, n),
             Address::File(database, file) => place(7, database, file.into()),
             Address::Io(n) | Address::Lock(n) => n,
         };

@@ -1,4 +1,4 @@
-//! The machine and the process: sys.dm_os_sys_info, sys.dm_os_host_info, sys.dm_os_schedulers, and who has memory.
+//! The machine and the process: sys.dm_os_sys_info, sys.dm_os_host_info, sys.dm_os_schedulers, and what listens.
 //!
 //! Columns and types: SQL Server's documentation of each view. What has no meaning here is 0 or NULL. The memory of the
 //! buffer pools is what they have room for and what holds pages.
@@ -13,16 +13,8 @@ use topology::{Topology, soft};
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[
-    &SYS_INFO,
-    &PROCESS_MEMORY,
-    &SYS_MEMORY,
-    &HOST_INFO,
-    &SCHEDULERS,
-    &CLERKS,
-    &LISTENERS,
-    &RING_BUFFERS,
-];
+pub static VIEWS: &[&dyn Declared] =
+    &[&SYS_INFO, &PROCESS_MEMORY, &SYS_MEMORY, &HOST_INFO, &SCHEDULERS, &LISTENERS, &RING_BUFFERS];
 
 /// The machine, and how many schedulers run on it.
 pub struct System {
@@ -35,8 +27,6 @@ pub struct System {
     /// Of the memory of pages: in huge pages, where those were asked for.
     large_bytes: u64,
     model: (i32, &'static str),
-    /// What the process may have.
-    target_kb: i64,
 }
 
 fn int(n: i64) -> i32 {
@@ -95,9 +85,7 @@ fn system(context: &Context<'_>, _: &[Value]) -> Result<Vec<System>, SqlError> {
     let schedulers = context.server.schedulers();
     let facts = context.server.facts();
     let (large_bytes, model) = memory_model(&context.server.databases(), facts.large_pages);
-    let max_mb = context.server.setting("max server memory (MB)").map_or(i64::MAX, |(_, max)| max);
     Ok(vec![System {
-        target_kb: facts.memory_kb.min(max_mb.saturating_mul(1024)),
         large_bytes,
         model,
         facts,
@@ -118,7 +106,7 @@ view! {
     virtual_address_space_reserved_kb bigint = s.process.virtual_kb;
     virtual_address_space_committed_kb bigint = s.process.resident_kb;
     virtual_address_space_available_kb bigint = 137_438_953_344 - s.process.virtual_kb;
-    page_fault_count bigint = 0i64;
+    page_fault_count bigint = s.process.page_faults;
     memory_utilization_percentage int = 100;
     available_commit_limit_kb bigint = (s.facts.memory_kb - s.process.resident_kb).max(0);
     process_physical_memory_low bit = false;
@@ -179,8 +167,8 @@ view! {
     physical_memory_kb bigint = s.facts.memory_kb;
     virtual_memory_kb bigint = 137_438_953_344i64;
     committed_kb int = int(s.process.resident_kb);
-    committed_target_kb int = int(s.target_kb);
-    visible_target_kb int = int(s.target_kb);
+    committed_target_kb int = int(s.facts.limit_kb);
+    visible_target_kb int = int(s.facts.limit_kb);
     stack_size_in_bytes int = 1_048_576;
     os_quantum bigint = 4i64;
     os_error_mode int = 0;
@@ -206,7 +194,7 @@ view! {
     sql_memory_model_desc nvarchar(120) = s.model.1;
     socket_count int = s.shape().0;
     cores_per_socket int = s.shape().1;
-    numa_node_count int = snapshot::memory_nodes().len() as i32;
+    numa_node_count int = snapshot::nodes().len() as i32;
     container_type int = 0;
     container_type_desc nvarchar(60) = "NONE";
 }
@@ -294,83 +282,6 @@ view! {
     ideal_workers_limit int null = NULL;
 }
 
-/// Who has memory.
-pub struct Clerk {
-    number: u32,
-    kind: &'static str,
-    name: String,
-    /// Set aside, and used, in KiB.
-    reserved_kb: i64,
-    pages_kb: i64,
-    page_bytes: i64,
-    /// Whose memory it is.
-    node: i16,
-}
-
-/// What is beside pages, log and versions is what sessions and the process itself have, by the node that it lies on.
-fn clerks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Clerk>, SqlError> {
-    let mut all = Vec::new();
-    let mut add = |kind, name: String, node, reserved_kb, pages_kb| {
-        let number = all.len() as u32 + 1;
-        all.push(Clerk { number, kind, name, reserved_kb, pages_kb, page_bytes: 8192, node });
-    };
-    let (mut known, mut versions_kb) = (Vec::new(), 0);
-    for database in context.server.databases() {
-        let Some(open) = database.open else { continue };
-        let pool = open.engine.pool_stats();
-        // A row for each node that its pages are spread over, with its share of the room.
-        let nodes = open.engine.node_pages();
-        let frames = (pool.frames / nodes.len().max(1)) as i64 * 8;
-        for of in nodes {
-            let (name, node, used) = (database.name.clone(), of.node as i16, of.pages as i64 * 8);
-            add("MEMORYCLERK_SQLBUFFERPOOL", name, node, frames, used);
-            known.push((i32::from(node), used));
-        }
-        let ring = (open.engine.log().ring_bytes() / 1024) as i64;
-        let node = open.engine.log_buffer_node().unwrap_or(0) as i16;
-        add("MEMORYCLERK_SQLLOGPOOL", database.name.clone(), node, ring, ring);
-        known.push((i32::from(node), ring));
-        versions_kb += (open.engine.stats().version_bytes / 1024) as i64;
-    }
-    add("MEMORYCLERK_VERSIONSTORE", "Default".to_owned(), 0, versions_kb, versions_kb);
-    known.push((0, versions_kb));
-    let nodes = snapshot::memory_nodes();
-    let resident = match &nodes[..] {
-        [only] => vec![(*only, Process::now().resident_kb)],
-        _ => super::nodes::resident_by_node(),
-    };
-    for (node, rest) in beside(&nodes, &resident, &known) {
-        add("MEMORYCLERK_SQLGENERAL", "Default".to_owned(), node as i16, rest, rest);
-    }
-    Ok(all)
-}
-
-/// KiB of each node that are resident and that nobody known has. What was given to a node that is not there is the first's.
-fn beside(nodes: &[i32], resident: &[(i32, i64)], known: &[(i32, i64)]) -> Vec<(i32, i64)> {
-    let of = |all: &[(i32, i64)], node: i32| {
-        let is_its = |of: i32| of == node || node == nodes[0] && !nodes.contains(&of);
-        all.iter().filter(|(of, _)| is_its(*of)).map(|(_, kb)| kb).sum::<i64>()
-    };
-    nodes.iter().map(|&node| (node, (of(resident, node) - of(known, node)).max(0))).collect()
-}
-
-view! {
-    CLERKS = "sys.dm_os_memory_clerks" of Clerk as c, rows clerks;
-    memory_clerk_address varbinary(8) = Address::Clerk(c.number).value();
-    r#type nvarchar(60) = c.kind;
-    name nvarchar(256) = &c.name;
-    memory_node_id smallint = c.node;
-    pages_kb bigint = c.pages_kb;
-    virtual_memory_reserved_kb bigint = c.reserved_kb;
-    virtual_memory_committed_kb bigint = c.pages_kb;
-    awe_allocated_kb bigint = 0i64;
-    shared_memory_reserved_kb bigint = 0i64;
-    shared_memory_committed_kb bigint = 0i64;
-    page_size_in_bytes bigint = c.page_bytes;
-    page_allocator_address varbinary(8) = Address::Clerk(c.number).value();
-    host_address varbinary(8) = Value::binary(&[0; 8]);
-}
-
 fn ring_buffers(
     context: &Context<'_>,
     _: &[Value],
@@ -422,19 +333,4 @@ view! {
     state tinyint = 1u8;
     state_desc nvarchar(16) = "ONLINE";
     start_time datetime = moment(l.1.start_unix_ns);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_beside_the_known_is_told_by_node() {
-        let known = [(0, 30), (1, 5), (0, 10)];
-        assert_eq!(beside(&[0, 1], &[(0, 100), (1, 70)], &known), [(0, 60), (1, 65)]);
-        // A node without a page, and more known than there is.
-        assert_eq!(beside(&[0, 1], &[(0, 20)], &known), [(0, 0), (1, 0)]);
-        // Of a machine of one node all is the one's, whatever it was given to.
-        assert_eq!(beside(&[2], &[(2, 100)], &known), [(2, 55)]);
-    }
 }
