@@ -22,6 +22,7 @@ mod parted;
 mod pool;
 mod readahead;
 mod redo;
+mod waits;
 mod word;
 mod writeback;
 
@@ -38,3 +39,4 @@ pub use page::{FileId, PAGE_BYTES, PAGE_WORDS, PageBuf, PageId, PageWords, PageW
 pub use pool::{BufferPool, FrameReservation, PoolConfig, PoolStats, check_page};
 pub use readahead::READ_AHEAD_MAX;
 pub use redo::{PageRedo, Redone};
+pub use waits::{PageWait, PageWaitListener};

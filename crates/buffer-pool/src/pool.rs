@@ -20,8 +20,8 @@ use crate::io::{LoadWaiters, TaskMutex};
 use crate::mapping::{Mapping, Pages};
 use crate::word;
 use crate::{
-    DamageKind, FileId, PAGE_BYTES, PageBuf, PageId, PageRead, PageRedo, PageWordsMut, PageWrite,
-    PoolError, Redone, header,
+    DamageKind, FileId, PAGE_BYTES, PageBuf, PageId, PageRead, PageRedo, PageWait,
+    PageWaitListener, PageWordsMut, PageWrite, PoolError, Redone, header,
 };
 use device::File;
 use log_manager::{Harden, Lsn};
@@ -30,7 +30,7 @@ use runtime::spin::Backoff;
 use runtime::{clock, task};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::*};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use telemetry::counters::{self, Counter};
 use telemetry::{WaitType, waits};
 
@@ -95,6 +95,8 @@ pub struct BufferPool {
     /// Who knows what pages lack after a crash, and whether there is somebody.
     pub(crate) redo: Mutex<Option<Arc<dyn PageRedo>>>,
     pub(crate) redo_on: AtomicBool,
+    /// Who is told of waits.
+    listener: OnceLock<Arc<dyn PageWaitListener>>,
 }
 
 /// Frames set aside, so that [`BufferPool::create`] need not wait while latches are held. Unused ones go back on drop.
@@ -156,6 +158,7 @@ impl BufferPool {
             loads: LoadWaiters::new(),
             redo: Mutex::new(None),
             redo_on: AtomicBool::new(false),
+            listener: OnceLock::new(),
         });
         let giver: Weak<BufferPool> = Arc::downgrade(&pool);
         runtime::shortage::register(giver);
@@ -333,28 +336,47 @@ impl BufferPool {
     #[inline(never)]
     fn until_quiet(&self, page: PageId, word: &AtomicU64, io: WaitType) -> Result<u64, PoolError> {
         let mut backoff = Backoff::new();
-        let mut began = None;
+        let (mut began, mut began_io) = (None, None);
         loop {
             let seen = word.load(Acquire);
             if word::is_quiet(seen) {
+                if let Some(began_io) = began_io {
+                    self.tell(page, word, seen, PageWait::Io, clock::now_ns() - began_io);
+                }
                 if let Some(began) = began {
                     let sh = io == WaitType::PageIoLatchSh;
                     let wait = if sh { WaitType::PageLatchSh } else { WaitType::PageLatchEx };
                     let waited_ns = clock::now_ns() - began;
                     waits::record(wait, waited_ns, 0);
                     telemetry::latches::record(telemetry::latches::LatchClass::Buffer, waited_ns);
+                    self.tell(page, word, seen, PageWait::Latch, waited_ns);
                 }
                 return Ok(seen);
             }
             if seen & word::LOADING != 0 {
+                began_io.get_or_insert_with(clock::now_ns);
                 self.loads.wait(page, || word.load(Acquire) & word::LOADING != 0, io);
             } else if word::frame(seen).is_none() {
+                began_io.get_or_insert_with(clock::now_ns);
                 self.load(page, word, seen, io)?;
             } else {
                 // Latched: the holder never suspends, so it runs on another OS thread, or has lost its CPU.
                 began.get_or_insert_with(clock::now_ns);
                 backoff.burst(|| word.load(Relaxed) & word::LATCH == 0);
             }
+        }
+    }
+
+    /// Who is told of waits for pages from here on: one for a pool.
+    pub fn tell_waits(&self, listener: Arc<dyn PageWaitListener>) {
+        if self.listener.set(listener).is_err() {
+            stdx::fatal!("two want to know of a pool's waits");
+        }
+    }
+
+    fn tell(&self, page: PageId, word: &AtomicU64, seen: u64, what: PageWait, waited_ns: u64) {
+        if let (Some(listener), Some(frame)) = (self.listener.get(), word::frame(seen)) {
+            listener.waited(&self.read_of(page, word, frame, seen), what, waited_ns);
         }
     }
 

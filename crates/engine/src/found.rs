@@ -54,10 +54,7 @@ impl<'a> Change<'a> {
     pub(crate) fn count(&self, tree: &Tree) {
         match self {
             Change::To(_) => tree.count_changes(1),
-            Change::Gone => {
-                tree.count_rows(-1);
-                tree.count_changes(2);
-            }
+            Change::Gone => tree.count_deleted(1),
         }
     }
 }
@@ -101,6 +98,7 @@ impl Txn {
     ) -> Result<Looked, EngineError> {
         debug_assert!(!tree.is_memory(), "rows in memory have no leaf");
         self.enter(tree, TableMode::IntentExclusive)?;
+        tree.count_lookup();
         let stamp = tree.inner.tree.look(key, found).map_err(|e| self.doom(e.into()))?;
         Ok(match stamp.map(|stamp| self.newest(stamp)) {
             None | Some(Newest::Gone { .. }) => Looked::Nothing,
@@ -265,7 +263,7 @@ impl Txn {
                     self.context.note_seen(csn);
                     return Ok(true);
                 }
-                Some(Newest::Unfinished(xid)) => self.wait_for(xid, KeyMode::SHARED)?,
+                Some(Newest::Unfinished(xid)) => self.wait_for(tree, xid, KeyMode::SHARED)?,
             }
         }
     }

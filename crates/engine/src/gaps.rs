@@ -96,9 +96,9 @@ impl Txn {
     /// Asks to insert `key` below `gap`; also shuts the part of a gap of ours that comes to lie below the new key.
     fn open_gap(&mut self, tree: &Tree, key: &[u8], gap: RowKey) -> Result<Gained, EngineError> {
         let ours = self.shared.locks.key_mode(&self.held, gap).guards_gap();
-        let gained = self.lock_name(gap, KeyMode::RANGE_I_N)?;
+        let gained = self.lock_name(tree, gap, KeyMode::RANGE_I_N)?;
         if ours {
-            let _ = self.lock_name(name_of(tree.number(), key), KeyMode::RANGE_X_X)?;
+            let _ = self.lock_name(tree, name_of(tree.number(), key), KeyMode::RANGE_X_X)?;
         }
         Ok(gained)
     }
@@ -132,7 +132,7 @@ impl Txn {
                 },
                 Err(StorageError::WaitFor(xid)) => {
                     self.shared.locks.unlock_key(&mut self.held, gap, gained);
-                    self.wait_for(xid, KeyMode::EXCLUSIVE)?;
+                    self.wait_for(tree, xid, KeyMode::EXCLUSIVE)?;
                     continue;
                 }
                 Err(e) => Err(self.refuse(tree, e)),

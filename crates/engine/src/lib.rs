@@ -26,11 +26,13 @@ mod ghosts;
 mod lob;
 mod locking;
 mod losers;
+mod measure;
 mod memory;
 mod memory_facts;
 mod memory_quota;
 mod modify;
 mod open;
+mod operations;
 mod options;
 mod read;
 mod recovering;
@@ -60,6 +62,7 @@ pub use lob::{LOB_BYTES_MAX, LOB_CHUNK_BYTES};
 pub use memory::MemoryForm;
 pub use memory_facts::{MemoryCleaning, MemoryFacts};
 pub use memory_quota::MemoryQuota;
+pub use operations::OperationFigures;
 pub use options::{
     DataFile, DbFiles, DbOptions, Decided, DelayedDurability, Durability, Isolation, ReadOptions,
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
@@ -91,8 +94,8 @@ pub use storage::memory::{
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
 pub use storage::{
-    Compacted, FileSpace, FilegroupId, Found, LeafHint as InsertHint, PageSample, RowImage, Run,
-    TreeId, TreeReport, set_grow_together,
+    Compacted, FileSpace, FilegroupId, Found, LeafHint as InsertHint, LevelFigures, Measure,
+    PageSample, RowImage, Run, TreeId, TreeReport, TreeWaits, WaitFigures, set_grow_together,
 };
 pub use storage::{KEY_MAX, KEYS_AHEAD};
 #[cfg(debug_assertions)]

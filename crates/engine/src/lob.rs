@@ -117,7 +117,9 @@ impl Txn {
                         tree.count_rows(-i64::from(found));
                         break;
                     }
-                    Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
+                    Err(StorageError::WaitFor(xid)) => {
+                        self.wait_for(tree, xid, KeyMode::EXCLUSIVE)?
+                    }
                     Err(e) => return Err(self.refuse(tree, e)),
                 }
             }

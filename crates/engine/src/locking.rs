@@ -15,6 +15,7 @@ use crate::{EngineError, Isolation, ReadOptions, RowLock, Scan, ScanOptions, Tre
 use lock_manager::{Gained, KeyMode, RowKey, TableMode};
 use std::ops::Bound;
 use std::sync::atomic::{Ordering::SeqCst, fence};
+use storage::WaitFigures;
 use transaction::{Bug, planted};
 
 /// Key locks in one table after which a lock on the whole table is tried (SQL Server's figures).
@@ -82,12 +83,29 @@ impl Txn {
     }
 
     /// A key lock by name; 1205, 1222 and cancellation are noted in the transaction.
-    pub(crate) fn lock_name(&mut self, key: RowKey, mode: KeyMode) -> Result<Gained, EngineError> {
+    pub(crate) fn lock_name(
+        &mut self,
+        tree: &Tree,
+        key: RowKey,
+        mode: KeyMode,
+    ) -> Result<Gained, EngineError> {
         let timeout = self.timeout_ns();
         self.held.cost = self.context.log_bytes();
         self.shared.log.give_back();
         let gained = self.shared.locks.lock_key(&mut self.held, key, mode, timeout);
+        if self.held.has_waited() {
+            self.note_waits_in(tree);
+        }
         gained.map_err(|e| self.doom(e.into()))
+    }
+
+    /// The waits for rows since it was last asked were in this tree.
+    #[cold]
+    pub(crate) fn note_waits_in(&mut self, tree: &Tree) {
+        let (count, ns) = self.held.take_waits();
+        if count > 0 {
+            tree.note_row_waits(WaitFigures { count, ns });
+        }
     }
 
     /// After a key lock that is kept: a lock on the whole table instead, when there are very many.
@@ -154,7 +172,7 @@ impl Txn {
                 };
                 g
             } else {
-                self.lock_name(name, alone)?
+                self.lock_name(tree, name, alone)?
             };
             let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
             match found.map(|stamp| self.newest(stamp)) {
@@ -172,7 +190,7 @@ impl Txn {
                     if options.read_past {
                         return Ok(false);
                     }
-                    self.wait_for(xid, alone)?;
+                    self.wait_for(tree, xid, alone)?;
                 }
                 // Gone meanwhile.
                 _ => self.shared.locks.unlock_key(&mut self.held, name, gained),
@@ -281,7 +299,7 @@ impl Scan {
                             None => continue,
                         }
                     } else {
-                        txn.lock_name(name, mode)?
+                        txn.lock_name(&self.tree, name, mode)?
                     };
                     (gained, gained == Gained::Nothing)
                 }
@@ -299,7 +317,7 @@ impl Scan {
                 Some(Newest::Unfinished(xid)) => {
                     txn.shared.locks.unlock_key(&mut txn.held, name, gained);
                     if !self.options.read_past {
-                        txn.wait_for(xid, mode)?;
+                        txn.wait_for(&self.tree, xid, mode)?;
                         self.walk_again();
                     }
                     continue;
@@ -347,7 +365,7 @@ impl Scan {
                 }
                 Newest::Unfinished(_) if self.options.read_past => {}
                 Newest::Unfinished(xid) => {
-                    txn.wait_for(xid, KeyMode::UPDATE)?;
+                    txn.wait_for(&self.tree, xid, KeyMode::UPDATE)?;
                     self.walk_again();
                 }
             }
@@ -391,7 +409,7 @@ impl Scan {
         self.walk.top_locked = true;
         let lower = match &self.upper {
             Bound::Unbounded => {
-                let _ = txn.lock_name(end_of(self.tree.number()), mode)?;
+                let _ = txn.lock_name(&self.tree, end_of(self.tree.number()), mode)?;
                 return Ok(());
             }
             Bound::Included(k) => Bound::Excluded(k.as_slice()),

@@ -437,10 +437,7 @@ impl Txn {
                 self.note_change(tree, written);
                 match row {
                     Some(_) => tree.count_changes(1),
-                    None => {
-                        tree.count_rows(-1);
-                        tree.count_changes(2);
-                    }
+                    None => tree.count_deleted(1),
                 }
                 Ok(true)
             }

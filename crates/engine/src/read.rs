@@ -47,6 +47,7 @@ impl Txn {
             return self.get_newest(tree, key, options, reads, row);
         }
         self.enter(tree, TableMode::SchemaStability)?;
+        tree.count_lookup();
         let nolock = reads == Reads::Dirty;
         let snapshot = if nolock { Lsn::MAX } else { self.snapshot() };
         let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
@@ -73,6 +74,7 @@ impl Txn {
         reads: Reads,
         row: &mut Vec<u8>,
     ) -> Result<bool, EngineError> {
+        tree.count_lookup();
         let waiting = self.wait_as(options.no_wait);
         let found = (|| {
             let (mode, brief) = reads.table_lock();
@@ -92,7 +94,7 @@ impl Txn {
                         return Ok(true);
                     }
                     Some(Newest::Unfinished(_)) if options.read_past => return Ok(false),
-                    Some(Newest::Unfinished(xid)) => self.wait_for(xid, KeyMode::UPDATE)?,
+                    Some(Newest::Unfinished(xid)) => self.wait_for(tree, xid, KeyMode::UPDATE)?,
                 }
             }
         })();
@@ -127,6 +129,7 @@ impl Txn {
         }
         self.enter(tree, TableMode::IntentExclusive)?;
         let waiting = self.wait_as(options.no_wait);
+        tree.count_lookup();
         let mode = if update { KeyMode::UPDATE } else { KeyMode::EXCLUSIVE };
         let mut found = Found::default();
         std::mem::swap(&mut found.row, row);
@@ -152,7 +155,7 @@ impl Txn {
                 };
                 g
             } else {
-                self.lock_name(name, mode)?
+                self.lock_name(tree, name, mode)?
             };
             let found = tree.inner.tree.look(key, place).map_err(|e| self.doom(e.into()))?;
             match found.map(|stamp| self.newest(stamp)) {
@@ -168,7 +171,7 @@ impl Txn {
                     if read_past {
                         return Ok(false);
                     }
-                    self.wait_for(xid, mode)?;
+                    self.wait_for(tree, xid, mode)?;
                 }
                 None | Some(Newest::Gone { .. }) => {
                     let gone = found.and_then(|s| self.ghost_csn(s));
@@ -228,6 +231,7 @@ impl Txn {
                 spots: Vec::new(),
             });
         }
+        tree.count_scan();
         let reads = self.reads(options.read)?;
         let (mode, brief) = reads.table_lock();
         let waiting = self.wait_as(options.read.no_wait);
@@ -277,6 +281,7 @@ impl Txn {
         self.no_wait = waiting;
         entered?;
         scan.snapshot = if reads == Reads::Versions { self.snapshot() } else { Lsn::MAX };
+        scan.tree.count_scan();
         scan.inner.begin_between(lower, upper);
         Ok(true)
     }

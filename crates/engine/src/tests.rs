@@ -12,6 +12,7 @@ mod leaves;
 mod lob;
 mod memory;
 mod memory_log;
+mod operations;
 mod recovering;
 mod together;
 mod usage;

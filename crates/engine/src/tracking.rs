@@ -91,7 +91,7 @@ impl Txn {
 
     fn write_version_rows(&mut self, tracked: &Tracked) -> Result<(), EngineError> {
         let name = name_of(tracked.commits.number(), &[]);
-        let _: lock_manager::Gained = self.lock_name(name, KeyMode::EXCLUSIVE)?;
+        let _: lock_manager::Gained = self.lock_name(&tracked.commits, name, KeyMode::EXCLUSIVE)?;
         let last = match self.db.tracked_version.load(Acquire) {
             0 => self.newest_version(&tracked.commits)?,
             last => last,

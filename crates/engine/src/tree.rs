@@ -1,5 +1,6 @@
 //! Handles to trees: what a table or an index is to the engine.
 
+use crate::operations::{OperationFigures, RowWaits};
 use crate::usage::Uses;
 use crate::{Database, EngineError};
 use log_manager::Lsn;
@@ -36,6 +37,11 @@ pub(crate) struct SlotState {
     rows: AtomicI64,
     /// What `rows` lacks to be the number of changes: 2 for a deletion, 1 for an update.
     more_changes: AtomicI64,
+    /// Deletions alone, and how many rows `rows` has had added when changes were taken back.
+    deletes: AtomicI64,
+    taken_back: AtomicI64,
+    scans: AtomicU64,
+    lookups: AtomicU64,
     pub(crate) uses: Uses,
     next_row_id: AtomicU64,
     row_id_end: AtomicU64,
@@ -52,6 +58,7 @@ pub(crate) struct TreeInner {
     pub(crate) slots: Box<[CachePadded<SlotState>]>,
     /// The classic form of `uses`: see `usage.rs`.
     pub(crate) shared_uses: CachePadded<Uses>,
+    pub(crate) row_waits: RowWaits,
     /// Where the next range of row ids begins; 0 until the largest one in use has been looked up.
     row_ids: AtomicU64,
     /// Leaves that have left since the pages above were last looked at: see `ghosts.rs`.
@@ -71,6 +78,7 @@ impl Tree {
                 guards: AtomicU32::new(0),
                 slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
                 shared_uses: CachePadded::default(),
+                row_waits: RowWaits::default(),
                 row_ids: AtomicU64::new(0),
                 emptied: AtomicU64::new(0),
                 look_after: AtomicU64::new(0),
@@ -178,9 +186,53 @@ impl Tree {
     pub(crate) fn count_taken_back(&self, rows: i64) {
         self.count_rows(rows);
         self.count_changes(-rows);
+        let taken_back = &self.inner.slots[slot()].taken_back;
+        taken_back.store(taken_back.load(Relaxed) + rows, Relaxed);
     }
 
-    /// Counts an update (1) or a deletion (2), beside [`Tree::count_rows`].
+    /// Counts rows that are deleted.
+    #[inline]
+    pub(crate) fn count_deleted(&self, n: i64) {
+        let mine = &self.inner.slots[slot()];
+        mine.rows.store(mine.rows.load(Relaxed) - n, Relaxed);
+        mine.more_changes.store(mine.more_changes.load(Relaxed) + 2 * n, Relaxed);
+        mine.deletes.store(mine.deletes.load(Relaxed) + n, Relaxed);
+    }
+
+    /// Counts a scan that begins.
+    #[inline]
+    pub(crate) fn count_scan(&self) {
+        let scans = &self.inner.slots[slot()].scans;
+        scans.store(scans.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// Counts a row that is looked up by its key.
+    #[inline]
+    pub(crate) fn count_lookup(&self) {
+        let lookups = &self.inner.slots[slot()].lookups;
+        lookups.store(lookups.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// What the slots have counted. With I inserts, U updates, D deletes and T rows added by taking back: `rows` is
+    /// I - D + T, and `more_changes` is U + 2 D - T.
+    pub(crate) fn counted(&self) -> OperationFigures {
+        let sum = |of: fn(&SlotState) -> &AtomicI64| -> i64 {
+            self.inner.slots.iter().map(|s| of(s).load(Relaxed)).sum()
+        };
+        let (deletes, taken_back) = (sum(|s| &s.deletes), sum(|s| &s.taken_back));
+        let inserts = sum(|s| &s.rows) + deletes - taken_back;
+        let updates = sum(|s| &s.more_changes) - 2 * deletes + taken_back;
+        OperationFigures {
+            inserts: inserts.max(0) as u64,
+            updates: updates.max(0) as u64,
+            deletes: deletes.max(0) as u64,
+            scans: self.inner.slots.iter().map(|s| s.scans.load(Relaxed)).sum(),
+            lookups: self.inner.slots.iter().map(|s| s.lookups.load(Relaxed)).sum(),
+            ..OperationFigures::default()
+        }
+    }
+
+    /// Counts updates.
     #[inline]
     pub(crate) fn count_changes(&self, n: i64) {
         let changes = &self.inner.slots[slot()].more_changes;

@@ -41,6 +41,7 @@ impl Txn {
         if !locked && !self.shared.locks.try_visit_table(number) {
             return Ok(None);
         }
+        tree.count_lookup();
         // The look may wait for a page, but for nobody else.
         let found = match tree.is_current() {
             true => tree.inner.tree.lookup(key, row).map(Some),

@@ -35,7 +35,7 @@ impl Txn {
             let mut guarded = self.context.guarded(&tree.inner.guards);
             match tree.inner.tree.insert(&mut guarded, key, row, hint) {
                 Ok(()) => break,
-                Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
+                Err(StorageError::WaitFor(xid)) => self.wait_for(tree, xid, KeyMode::EXCLUSIVE)?,
                 Err(StorageError::GapGuarded) => {
                     self.insert_into_gap(tree, key, row, hint)?;
                     break;
@@ -196,7 +196,7 @@ impl Txn {
                     tree.count_changes(i64::from(found));
                     return Ok(found);
                 }
-                Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
+                Err(StorageError::WaitFor(xid)) => self.wait_for(tree, xid, KeyMode::EXCLUSIVE)?,
                 Err(e) => return Err(self.refuse(tree, e)),
             }
         }
@@ -213,11 +213,10 @@ impl Txn {
         loop {
             match tree.inner.tree.mark_ghost(&mut self.context, key) {
                 Ok(found) => {
-                    tree.count_rows(-i64::from(found));
-                    tree.count_changes(2 * i64::from(found));
+                    tree.count_deleted(i64::from(found));
                     return Ok(found);
                 }
-                Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
+                Err(StorageError::WaitFor(xid)) => self.wait_for(tree, xid, KeyMode::EXCLUSIVE)?,
                 Err(e) => return Err(self.refuse(tree, e)),
             }
         }
@@ -244,8 +243,7 @@ impl Txn {
     pub fn delete_entry(&mut self, tree: &Tree, key: &[u8]) -> Result<bool, EngineError> {
         match self.change_entry(tree, |tree, log| tree.mark_ghost(log, key))? {
             Some(found) => {
-                tree.count_rows(-i64::from(found));
-                tree.count_changes(2 * i64::from(found));
+                tree.count_deleted(i64::from(found));
                 Ok(found)
             }
             None => self.delete(tree, key),
@@ -299,14 +297,19 @@ impl Txn {
 
     /// The X lock of a row, unless the whole table is ours.
     pub(crate) fn lock_row(&mut self, tree: &Tree, key: &[u8]) -> Result<(), EngineError> {
-        let gained = self.lock_name(name_of(tree.number(), key), KeyMode::EXCLUSIVE)?;
+        let gained = self.lock_name(tree, name_of(tree.number(), key), KeyMode::EXCLUSIVE)?;
         self.perhaps_escalate(tree, gained);
         Ok(())
     }
 
     /// Waits for another transaction to end, to get `mode` of a row that it has written.
     #[cold]
-    pub(crate) fn wait_for(&mut self, xid: Xid, mode: KeyMode) -> Result<(), EngineError> {
+    pub(crate) fn wait_for(
+        &mut self,
+        tree: &Tree,
+        xid: Xid,
+        mode: KeyMode,
+    ) -> Result<(), EngineError> {
         let shared = self.shared.clone();
         if shared.xids.is_loser(xid) {
             return self.await_loser(xid);
@@ -319,6 +322,7 @@ impl Txn {
         let unfinished = || shared.xids.is_unfinished(xid);
         let waited =
             shared.locks.wait_for_end(&mut self.held, xid.0, holder, mode, timeout, unfinished);
+        self.note_waits_in(tree);
         waited.map_err(|e| self.doom(e.into()))?;
         self.db.check()
     }

@@ -6,6 +6,7 @@
 
 use crate::wait::WaitNode;
 use crate::{KeyMode, Owner, RowKey, TableMode};
+use runtime::clock;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -45,6 +46,9 @@ pub struct Held {
     pub(crate) app: Vec<HeldApp>,
     /// Key locks by tree.
     pub(crate) counts: Vec<(u64, usize)>,
+    /// Waits for rows since [`Held::take_waits`], and how long they were.
+    pub(crate) waits: u64,
+    pub(crate) waited_ns: u64,
 }
 
 impl Held {
@@ -60,12 +64,30 @@ impl Held {
             tables: Vec::new(),
             app: Vec::new(),
             counts: Vec::new(),
+            waits: 0,
+            waited_ns: 0,
         }
     }
 
     /// Whose it is.
     pub fn owner(&self) -> Owner {
         self.owner
+    }
+
+    /// Whether its owner has waited for a row since [`Held::take_waits`].
+    #[inline]
+    pub fn has_waited(&self) -> bool {
+        self.waits > 0
+    }
+
+    /// How often, and how many nanoseconds; from here on none.
+    pub fn take_waits(&mut self) -> (u64, u64) {
+        (std::mem::take(&mut self.waits), std::mem::take(&mut self.waited_ns))
+    }
+
+    pub(crate) fn note_wait(&mut self, since_ns: u64) {
+        self.waits += 1;
+        self.waited_ns += clock::now_ns() - since_ns;
     }
 
     /// Whether nothing is held.

@@ -167,7 +167,10 @@ impl LockManager {
             Request::Covered => return Ok(Gained::Nothing),
             Request::Granted(before) => before,
             Request::Blocked(before) => {
-                self.wait_for_key(held, key, before.union(mode), timeout_ns)?;
+                let begun = clock::now_ns();
+                let waited = self.wait_for_key(held, key, before.union(mode), timeout_ns);
+                held.note_wait(begun);
+                waited?;
                 before
             }
         };
@@ -378,7 +381,11 @@ impl LockManager {
                     node.grant();
                 }
             };
-            self.wait(held, Target::End(holder, xid, mode), timeout_ns, withdraw, poll)
+            let begun = clock::now_ns();
+            let end = Target::End(holder, xid, mode);
+            let waited = self.wait(held, end, timeout_ns, withdraw, poll);
+            held.note_wait(begun);
+            waited
         } else {
             withdraw(held.owner);
             Ok(())

@@ -108,7 +108,7 @@ impl Compaction<'_> {
     pub fn inner(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<u64, StorageError> {
         let before = self.done.pages;
         for level in 1..LEVELS_MAX as u8 {
-            if self.root_level()? <= level {
+            if self.tree.root_level()? <= level {
                 break;
             }
             let mut at = Some(Vec::new());
@@ -126,16 +126,6 @@ impl Compaction<'_> {
         let left = matches!(merged, Step::Merged(_));
         self.done.pages += u64::from(left);
         Ok(left)
-    }
-
-    fn root_level(&self) -> Result<u8, StorageError> {
-        loop {
-            let look = self.tree.store.pool().optimistic(self.tree.id().0)?;
-            let level = slotted::kind_of(&look).1;
-            if look.validate() {
-                return Ok(level);
-            }
-        }
     }
 
     fn level(

@@ -28,6 +28,8 @@ mod found;
 mod leaf;
 #[cfg(not(loom))]
 mod log;
+#[cfg(not(loom))]
+mod measure;
 pub mod memory;
 #[cfg(not(loom))]
 mod node;
@@ -59,6 +61,8 @@ mod together;
 mod tree;
 #[cfg(not(loom))]
 mod verify;
+#[cfg(not(loom))]
+mod waits;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -77,6 +81,8 @@ pub use error::StorageError;
 pub use found::{Found, FoundChange};
 #[cfg(not(loom))]
 pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};
+#[cfg(not(loom))]
+pub use measure::{LevelFigures, Measure};
 #[cfg(not(loom))]
 pub use op::{LogRow, OP_PARTS, OpHeader, PageOp, Undo, UndoAction};
 #[cfg(not(loom))]
@@ -101,3 +107,5 @@ pub use together::{Aim, HeldLeaf, Hold, Witness};
 pub use tree::{LeafHint, Tree, TreeId, fits};
 #[cfg(not(loom))]
 pub use verify::{EachRow, TreeReport, check_tree, verify};
+#[cfg(not(loom))]
+pub use waits::{TreeWaits, WaitFigures};

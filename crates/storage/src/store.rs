@@ -7,7 +7,8 @@ use crate::alloc::{self, PageSource};
 use crate::boot::{FileHeader, write_header};
 use crate::compact::Adopted;
 use crate::slotted::{self, Identity, LEAF};
-use crate::{PageOp, StorageError, SystemLog, Tree, TreeId};
+use crate::waits::Waits;
+use crate::{PageOp, StorageError, SystemLog, Tree, TreeId, TreeWaits};
 use buffer_pool::{BufferPool, FileId, PAGE_BYTES, PageId, TaskMutex};
 use device::File;
 use parking_lot::{Mutex, RwLock};
@@ -68,11 +69,14 @@ pub struct Store {
     /// Held while a file grows or its maps are read.
     pub(crate) growing: TaskMutex<()>,
     epoch: CachePadded<AtomicU64>,
+    waits: Arc<Waits>,
 }
 
 impl Store {
     /// A store without files.
     pub fn new(pool: Arc<BufferPool>, log: Arc<dyn SystemLog>) -> Arc<Store> {
+        let waits = Arc::new(Waits::new());
+        pool.tell_waits(waits.clone());
         Arc::new(Store {
             pool,
             log,
@@ -80,7 +84,13 @@ impl Store {
             trees: Mutex::new(HashMap::new()),
             growing: TaskMutex::new(()),
             epoch: CachePadded::new(AtomicU64::new(1)),
+            waits,
         })
+    }
+
+    /// Waits for the pages of a tree since the store is there.
+    pub fn waits_of(&self, tree: TreeId) -> TreeWaits {
+        self.waits.of(tree)
     }
 
     /// The pool.
@@ -188,6 +198,7 @@ impl Store {
     }
 
     pub(crate) fn forget_tree(&self, id: TreeId) {
+        self.waits.forget(id);
         self.epoch.fetch_add(1, AcqRel);
         self.trees.lock().remove(&id);
     }

@@ -2,6 +2,7 @@
 
 mod compact;
 mod kit;
+mod measure;
 mod model;
 mod pages;
 mod replay;

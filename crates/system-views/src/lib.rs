@@ -101,6 +101,8 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::memory_engine::VIEWS,
     statistics::memory_tables::VIEWS,
     statistics::modules::VIEWS,
+    statistics::operations::VIEWS,
+    statistics::physical::VIEWS,
     statistics::services::VIEWS,
     statistics::space::VIEWS,
     statistics::switches::VIEWS,

@@ -4,6 +4,7 @@
 pub mod buffers;
 pub mod clerks;
 pub mod counters;
+pub mod index_arguments;
 pub mod io;
 pub mod locks;
 pub mod log;
@@ -13,6 +14,8 @@ pub mod memory_engine;
 pub mod memory_tables;
 pub mod modules;
 pub mod nodes;
+pub mod operations;
+pub mod physical;
 pub mod plans;
 pub mod process;
 pub mod services;

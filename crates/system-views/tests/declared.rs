@@ -219,6 +219,27 @@ fn views_of_execution_io_and_transactions() {
          blocking_session_id smallint, blocking_exec_context_id int, resource_description nvarchar(3072)",
     );
     check(
+        "sys.dm_db_index_operational_stats",
+        true,
+        "database_id smallint, object_id int, index_id int, partition_number int, hobt_id bigint, \
+         leaf_insert_count bigint, leaf_delete_count bigint, leaf_update_count bigint, leaf_ghost_count bigint, \
+         nonleaf_insert_count bigint, nonleaf_delete_count bigint, nonleaf_update_count bigint, \
+         leaf_allocation_count bigint, nonleaf_allocation_count bigint, leaf_page_merge_count bigint, \
+         nonleaf_page_merge_count bigint, range_scan_count bigint, singleton_lookup_count bigint, \
+         forwarded_fetch_count bigint, lob_fetch_in_pages bigint, lob_fetch_in_bytes bigint, \
+         lob_orphan_create_count bigint, lob_orphan_insert_count bigint, row_overflow_fetch_in_pages bigint, \
+         row_overflow_fetch_in_bytes bigint, column_value_push_off_row_count bigint, \
+         column_value_pull_in_row_count bigint, row_lock_count bigint, row_lock_wait_count bigint, \
+         row_lock_wait_in_ms bigint, page_lock_count bigint, page_lock_wait_count bigint, page_lock_wait_in_ms bigint, \
+         index_lock_promotion_attempt_count bigint, index_lock_promotion_count bigint, page_latch_wait_count bigint, \
+         page_latch_wait_in_ms bigint, page_io_latch_wait_count bigint, page_io_latch_wait_in_ms bigint, \
+         tree_page_latch_wait_count bigint, tree_page_latch_wait_in_ms bigint, tree_page_io_latch_wait_count bigint, \
+         tree_page_io_latch_wait_in_ms bigint, page_compression_attempt_count bigint, \
+         page_compression_success_count bigint, version_generated_inrow bigint, version_generated_offrow bigint, \
+         ghost_version_inrow bigint, ghost_version_offrow bigint, insert_over_ghost_version_inrow bigint, \
+         insert_over_ghost_version_offrow bigint",
+    );
+    check(
         "sys.dm_db_index_usage_stats",
         true,
         "database_id smallint, object_id int, index_id int, user_seeks bigint, user_scans bigint, user_lookups bigint, \
