@@ -32,6 +32,17 @@ const NOT_BUILT: &[&str] = &[
     "SHRINKLOG",
 ];
 
+fn incorrect() -> SqlError {
+    let text = "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
+    SqlError::new(2526, 16, text).with_state(3)
+}
+
+/// 2583.
+fn wrong_count() -> SqlError {
+    let text = "An incorrect number of parameters was given to the DBCC statement.";
+    SqlError::new(2583, 16, text)
+}
+
 impl Commands<'_> {
     pub(crate) fn dbcc(
         &mut self,
@@ -56,6 +67,10 @@ impl Commands<'_> {
         if needed.is_some_and(|permission| !self.may_on_server(permission)) {
             return Err(dbcc_denied(&self.state.user_name(), name).into());
         }
+        let plain = matches!(name, "TRACEON" | "TRACEOFF" | "TRACESTATUS" | "DROPCLEANBUFFERS");
+        if plain && options.iter().any(|o| o != "NO_INFOMSGS") {
+            return Err(incorrect().into());
+        }
         match name {
             "CHECKIDENT" => self.check_identity(args, (!quiet).then_some(line), guarded)?,
             "USEROPTIONS" => self.user_options(),
@@ -64,7 +79,7 @@ impl Commands<'_> {
             "LOGINFO" => self.log_info(args)?,
             "INPUTBUFFER" => self.input_buffer(args)?,
             "TRACEON" | "TRACEOFF" => {
-                self.set_trace_flags(args, name == "TRACEON", (!quiet).then_some(line));
+                self.set_trace_flags(args, name == "TRACEON", (!quiet).then_some(line))?;
             }
             "TRACESTATUS" => self.trace_status(args)?,
             "SHRINKFILE" => self.shrink_file(args)?,
@@ -75,6 +90,7 @@ impl Commands<'_> {
             "SHOW_STATISTICS" => self.show_statistics(args, options)?,
             "FREEPROCCACHE" => self.free_procedure_cache(args)?,
             "FREESYSTEMCACHE" => drop(self.machine.evict_plans(EvictedPlans::All)),
+            "DROPCLEANBUFFERS" if !args.is_empty() => return Err(wrong_count().into()),
             "DROPCLEANBUFFERS" => {
                 for (_, name) in self.host.databases() {
                     if let Some(open) = self.host.database(&name) {
@@ -89,10 +105,7 @@ impl Commands<'_> {
             known if NOT_BUILT.contains(&known) => {
                 return Err(SqlError::unsupported(format!("DBCC {name}")).into());
             }
-            _ => {
-                let text = "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
-                return Err(SqlError::new(2526, 16, text).with_state(3).into());
-            }
+            _ => return Err(incorrect().into()),
         }
         if !quiet {
             let text = "DBCC execution completed. If DBCC printed error messages, contact your \

@@ -1,9 +1,11 @@
 //! DBCC TRACEON, TRACEOFF and TRACESTATUS: which trace flags have a meaning here, and who has them on.
 //!
-//! Promises: every number is accepted, as in SQL Server; one without an effect is said to have none, and why, where it
+//! Promises: every number above 0 is accepted, as in SQL Server, but that of a flag which counts at the start alone: turning it
+//! on or off changes nothing, and 2597 says so; one without an effect is said to have none, and why, where it
 //! is known from SQL Server. A flag set without -1 is the session's own; flags that concern the whole server then
 //! change nothing, and a message says so.
 
+use super::statistics::bad_parameter;
 use crate::Commands;
 use executor::{ColumnMeta, Command, SqlError, SqlMessage};
 use types::{SqlType, Value};
@@ -44,10 +46,28 @@ pub fn effect(flag: i32) -> Effect {
 
 impl Commands<'_> {
     /// DBCC TRACEON / TRACEOFF (flag [, ...] [, -1]). The permission has been asked for. Messages name `line`; none
-    /// without it.
-    pub(crate) fn set_trace_flags(&mut self, args: &[Value], on: bool, line: Option<u32>) {
-        let global = args.iter().any(|arg| arg.as_i64() == Some(-1));
-        for flag in flags(args) {
+    /// without it. 2583 without an argument.
+    pub(crate) fn set_trace_flags(
+        &mut self,
+        args: &[Value],
+        on: bool,
+        line: Option<u32>,
+    ) -> Result<(), SqlError> {
+        if args.is_empty() {
+            return Err(super::wrong_count());
+        }
+        let (flags, global) = flags(args)?;
+        for flag in flags {
+            if let Effect::AtStart(_) = effect(flag) {
+                if let Some(line) = line {
+                    let text = format!(
+                        "Ignoring trace flag {flag}. It is either an invalid trace flag or a trace flag that can only be \
+                         specified during server startup."
+                    );
+                    self.sink.message(&SqlMessage::info(2597, line, text));
+                }
+                continue;
+            }
             if global {
                 self.host.trace_flag(flag, on);
             } else if on {
@@ -61,17 +81,17 @@ impl Commands<'_> {
                 self.sink.message(&SqlMessage::info(0, line, text));
             }
         }
+        Ok(())
     }
 
     /// DBCC TRACESTATUS ([flag [, ...]] [, -1]): without flags, those that are on; with -1, for the whole server alone.
     pub(crate) fn trace_status(&mut self, args: &[Value]) -> Result<(), SqlError> {
-        let global_only = args.iter().any(|arg| arg.as_i64() == Some(-1));
+        let (mut asked, global_only) = flags(args)?;
         let global = self.host.trace_flags();
         let own: Vec<i32> = match global_only {
             true => Vec::new(),
             false => self.state.trace_flags.iter().copied().collect(),
         };
-        let mut asked: Vec<i32> = flags(args).collect();
         if asked.is_empty() {
             asked = global.iter().chain(&own).copied().collect();
             asked.sort_unstable();
@@ -96,8 +116,17 @@ impl Commands<'_> {
     }
 }
 
-fn flags(args: &[Value]) -> impl Iterator<Item = i32> {
-    args.iter().filter_map(Value::as_i64).filter_map(|n| i32::try_from(n).ok()).filter(|&n| n > 0)
+/// The flags, and whether -1 is among them; 2560 for what is neither.
+fn flags(args: &[Value]) -> Result<(Vec<i32>, bool), SqlError> {
+    let (mut flags, mut global) = (Vec::new(), false);
+    for (arg, n) in args.iter().zip(1..) {
+        match arg.as_i64().and_then(|flag| i32::try_from(flag).ok()) {
+            Some(-1) => global = true,
+            Some(flag) if flag > 0 => flags.push(flag),
+            _ => return Err(bad_parameter(n)),
+        }
+    }
+    Ok((flags, global))
 }
 
 /// What is to be said of a flag that was just set and changes nothing.
@@ -108,9 +137,8 @@ fn without_effect(flag: i32, global: bool) -> Option<String> {
         Effect::Global(what) => said(format!(
             "has an effect for the whole server only ({what}): DBCC TRACEON ({flag}, -1)."
         )),
-        Effect::AtStart(what) => {
-            said(format!("has an effect at the start of the server only ({what}): -T {flag}."))
-        }
+        // Told by 2597.
+        Effect::AtStart(_) => None,
         Effect::Always(what) => said(format!("has no effect here: {what}.")),
         Effect::None(why) => said(format!("has no effect here: {why}.")),
         Effect::Unknown => said("has no effect here.".to_owned()),

@@ -44,7 +44,7 @@ fn trace_flags_are_a_sessions_or_the_servers() {
         "= DBCC execution completed. If DBCC printed error messages, contact your system administrator.
          = Trace flag 1222 has an effect for the whole server only (every deadlock goes to the log): DBCC TRACEON (1222, -1).
          = DBCC execution completed. If DBCC printed error messages, contact your system administrator.
-         = Trace flag 834 has an effect at the start of the server only (the memory of buffer pools is taken in full at the start, in huge pages where the machine has them): -T 834.
+         = Ignoring trace flag 834. It is either an invalid trace flag or a trace flag that can only be specified during server startup.
          = Trace flag 8048 has no effect here: memory objects are kept by CPU.
          = Trace flag 4711 has no effect here.
          = DBCC execution completed. If DBCC printed error messages, contact your system administrator.
