@@ -2,6 +2,29 @@
 
 use super::*;
 
+/// Clauses of ALTER SERVER CONFIGURATION that are not carried out, and what may follow: these words, or else `=`.
+const NOT_BUILT: [(&str, &[&str]); 8] = [
+    ("DIAGNOSTICS LOG", &["ON", "OFF", "PATH", "MAX_SIZE", "MAX_FILES"]),
+    (
+        "FAILOVER CLUSTER PROPERTY",
+        &[
+            "VerboseLogging",
+            "SqlDumperDumpFlags",
+            "SqlDumperDumpPath",
+            "SqlDumperDumpTimeOut",
+            "FailureConditionLevel",
+            "HealthCheckTimeout",
+            "ClusterConnectionOptions",
+        ],
+    ),
+    ("HADR CLUSTER CONTEXT", &[]),
+    ("BUFFER POOL EXTENSION", &["ON", "OFF"]),
+    ("MEMORY_OPTIMIZED", &["ON", "OFF", "TEMPDB_METADATA", "HYBRID_BUFFER_POOL"]),
+    ("HARDWARE_OFFLOAD", &["ON", "OFF"]),
+    ("EXTERNAL AUTHENTICATION", &["ON", "OFF"]),
+    ("SUSPEND_FOR_SNAPSHOT_BACKUP", &[]),
+];
+
 impl Parser<'_> {
     /// At SERVER.
     pub(super) fn alter_server(&mut self) -> ParseResult<StatementKind> {
@@ -25,15 +48,29 @@ impl Parser<'_> {
             return Ok(StatementKind::AlterServer(AlterServer::SoftNuma(on)));
         }
         if !self.eat_word("MILLRACE") {
-            if !matches!(self.kind(), TokenKind::Word | TokenKind::Key(Kw::External)) {
-                return Err(self.unexpected());
-            }
-            return self.skip_statement("ALTER SERVER CONFIGURATION");
+            return self.clause_not_built();
         }
         self.expect_sym(Sym::LeftParen)?;
         let switches = self.comma_list(Self::server_switch)?;
         self.expect_sym(Sym::RightParen)?;
         Ok(StatementKind::AlterServer(AlterServer::Millrace(switches)))
+    }
+
+    /// One of SQL Server's clauses that are not carried out here, told by its name; 102 for what is none.
+    fn clause_not_built(&mut self) -> ParseResult<StatementKind> {
+        for (name, next) in NOT_BUILT {
+            let words = name.split(' ');
+            if !words.clone().enumerate().all(|(i, word)| self.word_ahead(i, word)) {
+                continue;
+            }
+            self.at += words.count();
+            let equals = next.is_empty() && self.at_sym(Sym::Eq);
+            if !equals && !next.iter().any(|word| self.at_word(word)) {
+                return Err(self.unexpected());
+            }
+            return self.skip_statement(&format!("ALTER SERVER CONFIGURATION SET {name}"));
+        }
+        Err(self.unexpected())
     }
 
     /// `CPU = AUTO`, `CPU = 0 TO 3, 5`, `NUMANODE = 0`.
