@@ -6,7 +6,7 @@ use security::{Access, Target};
 /// Views that show a session its own rows without VIEW SERVER STATE, by this column.
 pub fn own_rows_by(view: &str) -> Option<&'static str> {
     Some(match view {
-        "sys.dm_exec_sessions" | "sys.dm_exec_requests" | "sys.dm_exec_connections" => "session_id",
+        "sys.dm_exec_sessions" | "sys.dm_exec_requests" => "session_id",
         "sys.sysprocesses" => "spid",
         _ => return None,
     })
