@@ -9,7 +9,7 @@ use crate::procedures::arguments;
 use executor::{ColumnMeta, Command, SqlError, SqlMessage};
 use security::Permission;
 use session_state::ConfigurationOption;
-use types::{Len, SqlType, Value};
+use types::{Len, SqlType, TypeError, Value};
 
 const SHOW_ADVANCED: &str = "show advanced options";
 
@@ -30,7 +30,14 @@ impl Commands<'_> {
             return Ok(());
         };
         self.check_server(Permission::AlterSettings)?;
-        let number = types::convert::cast(value, value.natural_type(), SqlType::BigInt, 0)?;
+        let number = types::convert::cast(value, value.natural_type(), SqlType::BigInt, 0);
+        // The parameter is an int; numbers beyond it are told as values that no option has.
+        let number = number.map_err(|error| match error {
+            TypeError::ConvertError { from, .. } => {
+                SqlError::from(TypeError::ConvertError { from, to: "int" })
+            }
+            error => error.into(),
+        })?;
         let number = number.as_i64().unwrap_or(0);
         self.host.configure(option.name, number)?;
         let text = format!(
