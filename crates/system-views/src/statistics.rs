@@ -18,6 +18,7 @@ pub mod operations;
 pub mod physical;
 pub mod plans;
 pub mod process;
+mod resident;
 pub mod services;
 pub mod sessions;
 pub mod snapshot;

@@ -43,7 +43,7 @@ const DOORS: &[Door] = &[
             ("crates/session/src/facts.rs", PROC),
             ("crates/session/src/watchdog.rs", PROC),
             ("crates/server/src/server.rs", PROC),
-            ("crates/system-views/src/statistics/nodes.rs", PROC),
+            ("crates/system-views/src/statistics/resident.rs", PROC),
             ("crates/system-views/src/statistics/process.rs", PROC),
             ("crates/system-views/src/statistics/system.rs", PROC),
             ("crates/topology/", "reads /sys and cgroups, behind a root path"),

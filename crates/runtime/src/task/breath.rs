@@ -6,15 +6,20 @@
 //! is its own by [`under`]; the flag goes along with the task, also over its waits, and so does the account of what the
 //! task has taken ([`crate::memory`]).
 
-use super::{HOOKS, may_suspend};
-use crate::{memory, shortage};
+use super::{HOOKS, may_suspend, sleep_ns};
+use crate::{clock, memory, shortage};
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use telemetry::WaitType;
 
 /// Steps between two looks; a step is some nanoseconds.
 pub const STEPS: u32 = 4096;
+
+/// A statement waits so long for memory that leaves, at most, and looks so often.
+const MEMORY_WAIT_NS: u64 = 1_000_000_000;
+const MEMORY_LOOK_NS: u64 = 2_000_000;
 
 thread_local! {
     /// The flag of the request that the running task works for.
@@ -130,7 +135,30 @@ pub fn breathe() -> Result<(), Stopped> {
     if is_stopped() {
         return Err(Stopped::Cancelled);
     }
-    Ok(shortage::wait()?)
+    Ok(wait_for_memory()?)
+}
+
+/// Waits as long as there is too little for anybody and more is to leave, for a second at most. Suspends, where that is
+/// allowed; the other answer is that of [`memory::check`].
+pub fn wait_for_memory() -> Result<(), memory::NoMemory> {
+    match memory::check(0) {
+        Ok(()) => Ok(()),
+        Err(refused) => wait_while_memory_leaves(refused),
+    }
+}
+
+#[cold]
+fn wait_while_memory_leaves(mut refused: memory::NoMemory) -> Result<(), memory::NoMemory> {
+    let until = clock::now_ns().saturating_add(MEMORY_WAIT_NS);
+    while may_suspend() && !is_stopped() && clock::now_ns() < until && shortage::more_is_to_leave()
+    {
+        sleep_ns(MEMORY_LOOK_NS, WaitType::MemoryAllocationExt);
+        match memory::check(0) {
+            Ok(()) => return Ok(()),
+            Err(again) => refused = again,
+        }
+    }
+    Err(refused)
 }
 
 /// Lets others go first if the quantum is over, where suspending is allowed: for work that is nobody's request, and for

@@ -70,7 +70,7 @@ fn clerks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Clerk>, SqlError> {
     let nodes = snapshot::memory_nodes();
     let resident = match &nodes[..] {
         [only] => vec![(*only, Process::now().resident_kb)],
-        _ => super::nodes::resident_by_node(),
+        _ => super::resident::resident_by_node(),
     };
     for (node, rest) in beside(&nodes, &resident, &known) {
         add(GENERAL, "Default".to_owned(), node as i16, rest, rest);

@@ -8,8 +8,6 @@ use super::snapshot::{self, Address, Scheduler, Snapshot};
 use crate::context::{Context, Database};
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
-use parking_lot::Mutex;
-use runtime::clock;
 use topology::Topology;
 use types::Value;
 
@@ -59,7 +57,7 @@ fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<MemoryNode>, S
         part.map_or(node, |(_, memory_node)| *memory_node)
     };
     let process = Process::now();
-    let pages = (ids.len() > 1).then(resident_by_node);
+    let pages = (ids.len() > 1).then(super::resident::resident_by_node);
     let databases = context.server.databases();
     let limit_kb = context.server.facts().limit_kb;
     let one = |(place, id): (usize, i32)| MemoryNode {
@@ -102,47 +100,6 @@ pub fn pages_away(databases: &[Database], node: i32) -> u64 {
     let open = databases.iter().filter_map(|d| d.open.as_ref());
     let all = open.flat_map(|open| open.engine.pages_away());
     all.filter(|of| i32::from(of.node) == node).map(|of| of.pages as u64).sum()
-}
-
-/// KiB by node.
-type Resident = Vec<(i32, i64)>;
-
-/// Resident KiB of the process on each node, as of the last second: the kernel walks all of its pages for an answer.
-pub fn resident_by_node() -> Resident {
-    static LAST: Mutex<Option<(u64, Resident)>> = Mutex::new(None);
-    let mut last = LAST.lock();
-    match &*last {
-        Some((at, told)) if clock::now_ns().saturating_sub(*at) < KEPT_NS => told.clone(),
-        _ => {
-            let told = read_resident();
-            last.insert((clock::now_ns(), told)).1.clone()
-        }
-    }
-}
-
-/// How long an answer is kept.
-const KEPT_NS: u64 = 1_000_000_000;
-
-/// From `/proc/self/numa_maps`.
-fn read_resident() -> Resident {
-    let told = std::fs::read_to_string("/proc/self/numa_maps").unwrap_or_default();
-    let mut all: std::collections::BTreeMap<i32, i64> = Default::default();
-    for line in told.lines() {
-        let words = || line.split_whitespace();
-        let page_kb = words()
-            .find_map(|w| w.strip_prefix("kernelpagesize_kB="))
-            .and_then(|kb| kb.parse::<i64>().ok())
-            .unwrap_or(4);
-        for word in words() {
-            let Some((node, pages)) = word.strip_prefix('N').and_then(|w| w.split_once('=')) else {
-                continue;
-            };
-            if let (Ok(node), Ok(pages)) = (node.parse::<i32>(), pages.parse::<i64>()) {
-                *all.entry(node).or_default() += pages * page_kb;
-            }
-        }
-    }
-    all.into_iter().collect()
 }
 
 /// Their CPUs as a mask, of all or of those in use.
