@@ -67,12 +67,17 @@ impl BufferPool {
     /// Gives way when what the process has beside pages leaves less than the pool would hold, and takes it back afterwards.
     /// One step of a cleaner. Without a limit of the process ([`runtime::memory`]) it holds the most that it may.
     pub fn follow_memory(&self) {
+        self.follow_memory_beside(0);
+    }
+
+    /// The same where all else has so many bytes more.
+    fn follow_memory_beside(&self, bytes: u64) {
         let (least, most) = (self.bounds.0.load(Relaxed), self.bounds.1.load(Relaxed));
         let limit = runtime::memory::limit_bytes();
         let target = match limit >= i64::MAX as u64 {
             true => most,
             false => {
-                let spare = runtime::memory::spare_for_pages();
+                let spare = runtime::memory::spare_for_pages_beside(bytes);
                 let all = runtime::memory::aside_bytes();
                 share_of_spare(spare, limit, self.most_bytes(), all).clamp(least, most)
             }
@@ -178,18 +183,25 @@ impl BufferPool {
 /// Before a statement is refused for want of memory, clean pages beyond the target go at once.
 impl Gives for BufferPool {
     fn give(&self, bytes: u64) -> u64 {
-        self.follow_memory();
-        let wanted =
-            usize::try_from(bytes.div_ceil(crate::PAGE_BYTES as u64)).unwrap_or(usize::MAX);
-        let mut given = self.frames.trim(wanted);
+        // One at a time is enough: the hand is the same for all.
+        let Some(_giving) = self.giving.try_lock() else { return 0 };
+        self.follow_memory_beside(bytes);
+        let page = crate::PAGE_BYTES as u64;
+        let wanted = usize::try_from(bytes.div_ceil(page)).unwrap_or(usize::MAX);
+        // What is given within the target others would take again.
+        let beyond = || (self.frames.backed_bytes() / page) as usize;
+        let beyond = || beyond().saturating_sub(self.frames.target());
+        let mut given = 0;
         while given < wanted {
-            let beyond = self.frames.beyond_target().min(wanted - given).min(TRIM_STEP);
-            if beyond == 0 || self.reclaim_clean(beyond) == 0 {
+            let now = beyond().min(wanted - given).min(TRIM_STEP);
+            let trimmed = self.frames.trim(now);
+            given += trimmed;
+            if now == 0 || (trimmed < now && self.reclaim_clean(now - trimmed) < now - trimmed) {
                 break;
             }
-            given += self.frames.trim(wanted - given);
         }
-        (given * crate::PAGE_BYTES) as u64
+        given += self.frames.trim(beyond().min(wanted.saturating_sub(given)));
+        given as u64 * page
     }
 
     fn has_more(&self) -> bool {

@@ -95,6 +95,8 @@ pub struct BufferPool {
     /// Who knows what pages lack after a crash, and whether there is somebody.
     pub(crate) redo: Mutex<Option<Arc<dyn PageRedo>>>,
     pub(crate) redo_on: AtomicBool,
+    /// Held by who gives memory back for others.
+    pub(crate) giving: Mutex<()>,
     /// Who is told of waits.
     listener: OnceLock<Arc<dyn PageWaitListener>>,
 }
@@ -158,6 +160,7 @@ impl BufferPool {
             loads: LoadWaiters::new(),
             redo: Mutex::new(None),
             redo_on: AtomicBool::new(false),
+            giving: Mutex::default(),
             listener: OnceLock::new(),
         });
         let giver: Weak<BufferPool> = Arc::downgrade(&pool);

@@ -40,6 +40,10 @@ impl Drop for Pause<'_> {
     }
 }
 
+/// Frames that are looked at for clean pages where a statement waits for memory: so many, and so many for each page.
+const LOOKS_MIN: usize = 4096;
+const LOOKS_EACH: usize = 8;
+
 impl BufferPool {
     /// Latches the page of frame `f` if it is still there and quiet.
     fn pause(&self, f: u32) -> Option<(Pause<'_>, PageId)> {
@@ -203,11 +207,12 @@ impl BufferPool {
         Ok(freed)
     }
 
-    /// Frees up to `want` frames of pages that are as their files have them. As `reclaim`, but it neither writes nor suspends.
+    /// Frees up to `want` frames of pages that are as their files have them. As `reclaim`, but it neither writes nor suspends,
+    /// and looks at some frames for each only.
     pub(crate) fn reclaim_clean(&self, want: usize) -> usize {
         let used = self.frames.used();
         let mut freed = 0;
-        for _ in 0..used * 2 {
+        for _ in 0..(used * 2).min(LOOKS_MIN + LOOKS_EACH * want) {
             if freed >= want {
                 break;
             }

@@ -300,7 +300,7 @@ impl Vm<'_> {
         if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(executor::cancelled());
         }
-        Ok(runtime::task::wait_for_memory().map_err(runtime::task::Stopped::from)?)
+        Ok(runtime::task::wait_for_memory()?)
     }
 
     /// NULL instead of an overflow or a division by zero, where the session's settings have it so.

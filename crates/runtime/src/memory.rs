@@ -166,7 +166,13 @@ pub fn mapped_bytes() -> u64 {
 /// What the process may have for pages of databases: what all else leaves of the limit, but for what only small tasks may have,
 /// so that no task is refused for pages.
 pub fn spare_for_pages() -> u64 {
-    let else_used = whole() - PAGES.load(Relaxed);
+    spare_for_pages_beside(0)
+}
+
+/// The same where all else has so many bytes more.
+pub fn spare_for_pages_beside(bytes: u64) -> u64 {
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    let else_used = (whole() - PAGES.load(Relaxed)).saturating_add(bytes);
     (great_limit(LIMIT.load(Relaxed)) - else_used).max(0) as u64
 }
 
@@ -282,8 +288,15 @@ fn make_room(bytes: i64, limit: i64) -> Result<(), NoMemory> {
     if goes_on() {
         return Ok(());
     }
-    let given = shortage::ask((bytes + GIVEN_STEP) as u64);
-    if (given > 0 && given >= bytes as u64) || goes_on() {
+    let (wanted, mut given) = ((bytes + GIVEN_STEP) as u64, 0);
+    while given < wanted {
+        match shortage::ask(wanted - given) {
+            0 => break,
+            more => given += more,
+        }
+    }
+    // More was given than it takes: the process comes nearer to its limit all the same.
+    if given >= wanted || goes_on() {
         return Ok(());
     }
     REFUSED.fetch_add(1, Relaxed);

@@ -78,7 +78,7 @@ pub(crate) struct Local {
     quantum_ends_ns: Cell<u64>,
     /// Tasks parked for the device.
     device_waiters: Cell<usize>,
-    /// How long tasks have waited for reads and log writes lately: each wait counts an eighth.
+    /// How long tasks have waited for the device lately: each wait counts an eighth.
     device_wait_ns: Cell<u64>,
     /// In simulation: the order of tasks.
     chance: RefCell<Option<Prng>>,
@@ -204,7 +204,6 @@ fn is_device_wait(wait: WaitType) -> bool {
         WriteLog
             | LogBuffer
             | LogMgrReserveAppend
-            | LogMgrQueue
             | LogMgrFlush
             | PageIoLatchSh
             | PageIoLatchEx
@@ -214,12 +213,6 @@ fn is_device_wait(wait: WaitType) -> bool {
             | WriteCompletion
             | PreemptiveOsFileOps
     )
-}
-
-/// Whether a wait is as long as one access to the device.
-fn is_one_access(wait: WaitType) -> bool {
-    use WaitType::*;
-    matches!(wait, WriteLog | PageIoLatchSh | PageIoLatchEx | PageIoLatchUp)
 }
 
 impl Local {
@@ -546,7 +539,7 @@ impl TaskHooks for Hooks {
             waits::record(wait, ended - began, signal_ns);
         }
         let timed_out = with(|l| {
-            if is_one_access(wait) {
+            if for_device > 0 {
                 l.note_device_wait((ended - began).saturating_sub(signal_ns));
             }
             l.device_waiters.set(l.device_waiters.get() - for_device);

@@ -167,18 +167,14 @@ impl Session {
     /// What [`Session::reset`] does, and sp_reset_connection called by name.
     fn go_back(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
         counters::add(Counter::ConnectionResets, 1);
-        // What is let go of was taken by requests.
-        let under = runtime::task::under(self.state.cancel.clone(), self.state.memory_taken);
-        self.make_new(keep_transaction, sink);
-        self.state.memory_taken = under.end();
-    }
-
-    fn make_new(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
         // Who has had the connection until now is told to have gone.
         let _ = self.audit_login(true, true);
         let database = self.state.database.clone();
         let before = self.state.open_transaction();
+        // What is let go of was taken by requests.
+        let under = runtime::task::under(self.state.cancel.clone(), self.state.memory_taken);
         self.state.reset_connection(keep_transaction);
+        self.state.memory_taken = under.end();
         interpreter::drop_global_tables(&mut self.state, &mut self.host);
         if let (Some(transaction), None) = (before, self.state.open_transaction()) {
             sink.environment(EnvironmentChange::Rollback { transaction });

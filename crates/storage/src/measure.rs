@@ -148,7 +148,10 @@ impl Tree {
             let mut pages = Vec::new();
             let mut from = Some(Vec::new());
             while let Some(at) = from {
-                if stop() || !self.copy_parent(level, Target::Key(&at), &mut copy)? {
+                if stop() {
+                    return Ok(levels);
+                }
+                if !self.copy_parent(level, Target::Key(&at), &mut copy)? {
                     break;
                 }
                 let page = copy.page();
@@ -193,7 +196,8 @@ impl Tree {
         let (mut parent, mut page) = (LeafCopy::new(), PageBuf::boxed());
         let mut from = Some(Vec::new());
         while let Some(at) = from {
-            if !self.copy_parent(1, Target::Key(&at), &mut parent)? {
+            task::maybe_yield();
+            if stop() || !self.copy_parent(1, Target::Key(&at), &mut parent)? {
                 break;
             }
             let children = (0..parent.len()).map(|i| PageId(slotted::entry_head(parent.page(), i)));

@@ -135,12 +135,12 @@ pub fn breathe() -> Result<(), Stopped> {
     if is_stopped() {
         return Err(Stopped::Cancelled);
     }
-    Ok(wait_for_memory()?)
+    wait_for_memory()
 }
 
 /// Waits as long as there is too little for anybody and more is to leave, for a second at most. Suspends, where that is
-/// allowed; the other answer is that of [`memory::check`].
-pub fn wait_for_memory() -> Result<(), memory::NoMemory> {
+/// allowed; else the caller is to stop.
+pub fn wait_for_memory() -> Result<(), Stopped> {
     match memory::check(0) {
         Ok(()) => Ok(()),
         Err(refused) => wait_while_memory_leaves(refused),
@@ -148,7 +148,7 @@ pub fn wait_for_memory() -> Result<(), memory::NoMemory> {
 }
 
 #[cold]
-fn wait_while_memory_leaves(mut refused: memory::NoMemory) -> Result<(), memory::NoMemory> {
+fn wait_while_memory_leaves(mut refused: memory::NoMemory) -> Result<(), Stopped> {
     let until = clock::now_ns().saturating_add(MEMORY_WAIT_NS);
     while may_suspend() && !is_stopped() && clock::now_ns() < until && shortage::more_is_to_leave()
     {
@@ -158,7 +158,10 @@ fn wait_while_memory_leaves(mut refused: memory::NoMemory) -> Result<(), memory:
             Err(again) => refused = again,
         }
     }
-    Err(refused)
+    match is_stopped() {
+        true => Err(Stopped::Cancelled),
+        false => Err(refused.into()),
+    }
 }
 
 /// Lets others go first if the quantum is over, where suspending is allowed: for work that is nobody's request, and for

@@ -5,15 +5,15 @@
 
 use super::{PLAIN, Readings, pages_of};
 use crate::context::{Context, Database};
-use crate::statistics::{nodes, process, snapshot};
+use crate::statistics::{nodes, process, resident, snapshot};
 
 /// Memory Node: a row for each node of the machine.
 pub(super) fn of_nodes(r: &mut Readings, databases: &[Database], limit_kb: i64) {
     let ids = snapshot::memory_nodes();
     let several = ids.len() > 1;
-    let resident = if several { nodes::resident_by_node() } else { Vec::new() };
+    let by_node = if several { resident::resident_by_node() } else { Vec::new() };
     for &node in &ids {
-        let own = resident.iter().find(|(of, _)| *of == node).map_or(0, |(_, kb)| *kb as u64);
+        let own = by_node.iter().find(|(of, _)| *of == node).map_or(0, |(_, kb)| *kb as u64);
         let total = if several { own } else { process::resident_kb() };
         let target = nodes::target_kb(limit_kb, &ids, node) as u64;
         let away = nodes::pages_away(databases, node);
