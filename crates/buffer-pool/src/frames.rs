@@ -260,6 +260,12 @@ impl Frames {
         self.out.load(Relaxed).saturating_sub(self.target.load(Relaxed))
     }
 
+    /// Frames with memory behind them beyond the target.
+    pub(crate) fn backed_beyond_target(&self) -> usize {
+        let backed = (self.backed_bytes() / PAGE_BYTES as u64) as usize;
+        backed.saturating_sub(self.target())
+    }
+
     pub(crate) fn target(&self) -> usize {
         self.target.load(Relaxed)
     }

@@ -173,7 +173,7 @@ impl BufferPool {
             if !word::is_quiet(seen) || word::frame(seen) != Some(f) {
                 continue;
             }
-            let look = PageRead { word, frame: self.frames.words(f), meta, seen, page };
+            let look = self.read_of(page, word, f, seen);
             let (node, is_modified) = (self.frames.node_of(f), meta.is_dirty());
             tell(Described { page, node, is_modified, look });
         }
@@ -189,8 +189,7 @@ impl Gives for BufferPool {
         let page = crate::PAGE_BYTES as u64;
         let wanted = usize::try_from(bytes.div_ceil(page)).unwrap_or(usize::MAX);
         // What is given within the target others would take again.
-        let beyond = || (self.frames.backed_bytes() / page) as usize;
-        let beyond = || beyond().saturating_sub(self.frames.target());
+        let beyond = || self.frames.backed_beyond_target();
         let mut given = 0;
         while given < wanted {
             let now = beyond().min(wanted - given).min(TRIM_STEP);

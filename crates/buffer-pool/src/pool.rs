@@ -235,7 +235,13 @@ impl BufferPool {
     }
 
     #[inline]
-    fn read_of<'a>(&'a self, page: PageId, word: &'a AtomicU64, f: u32, seen: u64) -> PageRead<'a> {
+    pub(crate) fn read_of<'a>(
+        &'a self,
+        page: PageId,
+        word: &'a AtomicU64,
+        f: u32,
+        seen: u64,
+    ) -> PageRead<'a> {
         PageRead { word, frame: self.frames.words(f), meta: self.frames.meta(f), seen, page }
     }
 

@@ -11,6 +11,7 @@
 //! 3. After a failed write or sync nothing more is written (`poisoned`): what is on disk is unknown.
 
 use crate::doublewrite::{DoubleWrite, SLOT_PAGES};
+use crate::frames::FrameMeta;
 use crate::io::Group;
 use crate::pool::BufferPool;
 use crate::{PAGE_BYTES, PageBuf, PageId, PoolError, header, word};
@@ -168,30 +169,13 @@ impl BufferPool {
         let used = self.frames.used();
         // Whoever waits for a few frames writes a few; the cleaner writes as many as one sync is worth.
         let batch = if want <= 64 { SLOT_PAGES } else { DoubleWrite::CLEANER_PAGES };
-        let mut freed = 0;
         let mut dirty: Vec<u32> = Vec::new();
-        for _ in 0..used * 2 {
-            if freed >= want || dirty.len() >= batch {
-                break;
+        let mut freed = self.sweep(used * 2, want, |f, meta| {
+            if meta.flush_lsn.load(Relaxed) == 0 {
+                dirty.push(f);
             }
-            let f = (self.hand.fetch_add(1, Relaxed) % used) as u32;
-            if f == 0 {
-                self.note_round();
-            }
-            let (meta, page) = self.frame_state(f);
-            if page.is_none() {
-                continue;
-            }
-            if meta.referenced.load(Relaxed) {
-                meta.referenced.store(false, Relaxed);
-            } else if meta.is_dirty() {
-                if meta.flush_lsn.load(Relaxed) == 0 {
-                    dirty.push(f);
-                }
-            } else if self.try_evict(f) {
-                freed += 1;
-            }
-        }
+            dirty.len() < batch
+        });
         if freed < want && !dirty.is_empty() {
             let mut area = self.cleaner.lock(WaitType::LazyWriterSleep);
             let have = self.frames.available();
@@ -210,9 +194,21 @@ impl BufferPool {
     /// Frees up to `want` frames of pages that are as their files have them. As `reclaim`, but it neither writes nor suspends,
     /// and looks at some frames for each only.
     pub(crate) fn reclaim_clean(&self, want: usize) -> usize {
+        let looks = (self.frames.used() * 2).min(LOOKS_MIN + LOOKS_EACH * want);
+        self.sweep(looks, want, |_, _| true)
+    }
+
+    /// Moves the clock's hand over at most so many frames, passing over referenced pages once, until `want` clean ones are
+    /// out; how many it were. `dirty` is told of the others, and says whether to go on.
+    fn sweep(
+        &self,
+        looks: usize,
+        want: usize,
+        mut dirty: impl FnMut(u32, &FrameMeta) -> bool,
+    ) -> usize {
         let used = self.frames.used();
         let mut freed = 0;
-        for _ in 0..(used * 2).min(LOOKS_MIN + LOOKS_EACH * want) {
+        for _ in 0..looks {
             if freed >= want {
                 break;
             }
@@ -226,6 +222,10 @@ impl BufferPool {
             }
             if meta.referenced.load(Relaxed) {
                 meta.referenced.store(false, Relaxed);
+            } else if meta.is_dirty() {
+                if !dirty(f, meta) {
+                    break;
+                }
             } else if self.try_evict(f) {
                 freed += 1;
             }

@@ -276,11 +276,7 @@ impl TextCache {
     /// Gives all handles up; of the texts, those stay that would without handles.
     pub fn release_all(&mut self) {
         self.handles.clear();
-        for (slot, hash) in self.slots.iter_mut().zip(&mut self.hashes) {
-            if slot.as_ref().is_some_and(|compiled| compiled.text.len() > TEXT_BYTES_MAX) {
-                (*slot, *hash) = (None, 0);
-            }
-        }
+        self.retain(|compiled| compiled.text.len() <= TEXT_BYTES_MAX);
         self.slots.iter_mut().flatten().for_each(|compiled| compiled.handles = 0);
         let mut used: Vec<u64> = self.slots.iter().flatten().map(|c| c.used).collect();
         if used.len() <= KEPT {
@@ -288,8 +284,13 @@ impl TextCache {
         }
         used.sort_unstable();
         let oldest_kept = used[used.len() - KEPT];
+        self.retain(|compiled| compiled.used >= oldest_kept);
+    }
+
+    /// Lets all others go.
+    fn retain(&mut self, keeps: impl Fn(&Compiled) -> bool) {
         for (slot, hash) in self.slots.iter_mut().zip(&mut self.hashes) {
-            if slot.as_ref().is_some_and(|compiled| compiled.used < oldest_kept) {
+            if slot.as_ref().is_some_and(|compiled| !keeps(compiled)) {
                 (*slot, *hash) = (None, 0);
             }
         }

@@ -294,7 +294,8 @@ impl Vm<'_> {
         }
     }
 
-    /// Between two turns of a loop: yields when the quantum is over, stops when cancelled or out of memory, of which some may be on its way.
+    /// Between two turns of a loop: yields when the quantum is over, waits for memory that is on its way, stops when cancelled
+    /// or out of it.
     pub(crate) fn breathe(&mut self) -> Result<(), SqlError> {
         runtime::task::maybe_yield();
         if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {

@@ -7,7 +7,8 @@
 //! way to all else ([`spare_for_pages`]), by [`mapped_for_pages`].
 //!
 //! [`check`] is asked by whatever makes much: it refuses a task that has taken much once the process is near its limit
-//! and nobody gives way ([`shortage`]), so a statement that cannot get on ends for itself alone. Without the allocator nothing is counted and nothing refused.
+//! and nobody gives way ([`shortage`]), so a statement that cannot get on ends for itself alone. Without the allocator nothing
+//! is counted and nothing refused.
 
 use crate::shortage;
 use std::alloc::{GlobalAlloc, Layout};
