@@ -28,7 +28,9 @@ impl Binder<'_> {
         let check = match mode {
             _ if expr.ty == crate::UNDECLARED => Ok(()),
             CastMode::Explicit | CastMode::Try => convert::check_explicit(expr.ty, to),
-            CastMode::Implicit | CastMode::Store { .. } => convert::check_implicit(expr.ty, to),
+            CastMode::Implicit | CastMode::Nearest | CastMode::Store { .. } => {
+                convert::check_implicit(expr.ty, to)
+            }
         };
         check.map_err(|e| BindError::of_type(e, self.line))?;
         match self.page_of(expr.ty, to, None) {

@@ -311,6 +311,7 @@ fn cast(
         (CastMode::Try, ..) => {
             Ok(convert::cast(value, input.ty, node.ty, style).unwrap_or(Value::Null))
         }
+        (CastMode::Nearest, ..) => Ok(convert::nearest(value, input.ty, node.ty)?),
         (CastMode::Explicit | CastMode::Implicit, ..) => {
             convert::cast(value, input.ty, node.ty, style).or_else(|e| forgiven(e.into(), cx))
         }

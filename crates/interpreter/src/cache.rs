@@ -3,16 +3,22 @@
 //!
 //! Promises: the same text under the same declarations, settings and database is parsed, bound and compiled once, and
 //! its plans and the fast statements' buffers are kept between its runs; a text without a handle is kept from its
-//! second use on (most ad hoc texts have none), at most [`KEPT`] of them; a handle keeps its text until it is given up. The
-//! next user of a pooled connection finds the texts of those before, and none of their handles.
+//! second use on (most ad hoc texts have none), at most [`KEPT`] of them and [`KEPT_BYTES`]; a handle keeps its text until it
+//! is given up. The next user of a pooled connection finds the texts of those before, and none of their handles.
+//!
+//! Invariant: `places` names each text that a slot holds by its hash, once; of two texts of one hash the later is named.
 
 use crate::cursor::PreparedCursor;
 use crate::plan::CodeState;
 use crate::plan_cache::SessionPlan;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Texts kept that no handle asks for.
-const KEPT: usize = 64;
+/// Texts kept that no handle asks for: an application has some hundreds, and a decimal parameter of another scale makes
+/// another of each. What is left out is planned each time, which costs more than most statements of an application.
+const KEPT: usize = 512;
+/// What those may take, in bytes by their own estimate.
+const KEPT_BYTES: usize = 8 << 20;
 /// Longer texts are not kept without a handle, nor shared, in bytes.
 pub(crate) const TEXT_BYTES_MAX: usize = 128 << 10;
 
@@ -26,6 +32,7 @@ pub(crate) struct Setting {
 
 /// A compiled text.
 struct Compiled {
+    hash: u64,
     setting: Setting,
     text: Box<str>,
     /// Declarations of parameters; a batch has none.
@@ -56,8 +63,8 @@ pub(crate) enum Prepared {
 #[derive(Default)]
 pub(crate) struct TextCache {
     slots: Vec<Option<Box<Compiled>>>,
-    /// The hash of each slot's text, 0 for a free slot.
-    hashes: Vec<u64>,
+    /// The slot of each text's hash.
+    places: HashMap<u64, u32>,
     /// What each handle stands for, by handle.
     handles: Vec<(i32, Prepared)>,
     last_handle: i32,
@@ -104,20 +111,20 @@ impl TextCache {
         declarations: Option<&str>,
         text: &str,
     ) -> Option<(Slot, Arc<SessionPlan>, CodeState)> {
-        let found = self.hashes.iter().position(|h| *h == hash)?;
-        let same = self.slots[found].as_ref().is_some_and(|c| {
-            c.setting == setting && *c.text == *text && c.declarations.as_deref() == declarations
-        });
+        let found = *self.places.get(&hash)?;
+        let compiled = self.slots[found as usize].as_ref()?;
+        let same = compiled.setting == setting
+            && *compiled.text == *text
+            && compiled.declarations.as_deref() == declarations;
         if !same {
             return None;
         }
-        if self.slots[found].as_ref().is_some_and(|c| c.code.is_gone() && c.handles == 0) {
+        if compiled.code.is_gone() && compiled.handles == 0 {
             // DBCC FREEPROCCACHE: it is to be compiled again.
-            self.slots[found] = None;
-            self.hashes[found] = 0;
+            self.free(found as usize);
             return None;
         }
-        Some(self.take(Slot(found as u32)))
+        Some(self.take(Slot(found)))
     }
 
     /// The compiled text of a slot that a handle names.
@@ -153,6 +160,7 @@ impl TextCache {
         }
         self.clock += 1;
         let compiled = Box::new(Compiled {
+            hash,
             setting,
             text: text.into(),
             declarations: declarations.map(Into::into),
@@ -164,10 +172,9 @@ impl TextCache {
         self.make_room();
         let free = self.slots.iter().position(Option::is_none).unwrap_or_else(|| {
             self.slots.push(None);
-            self.hashes.push(0);
             self.slots.len() - 1
         });
-        self.hashes[free] = hash;
+        self.places.insert(hash, free as u32);
         self.slots[free] = Some(compiled);
         Some(Slot(free as u32))
     }
@@ -194,17 +201,29 @@ impl TextCache {
         self.refused[place(hash)] = hash;
     }
 
-    /// Lets the text go that nobody holds and that was not used for longest, where there are too many.
+    /// Lets those texts go that nobody holds and that were not used for longest, where there are too many.
     fn make_room(&mut self) {
-        let unheld = || self.slots.iter().enumerate();
-        let unheld =
-            unheld().filter_map(|(i, s)| Some((i, s.as_ref().filter(|c| c.handles == 0)?)));
-        if unheld.clone().count() < KEPT {
-            return;
+        loop {
+            let unheld = || self.slots.iter().enumerate();
+            let unheld =
+                unheld().filter_map(|(i, s)| Some((i, s.as_ref().filter(|c| c.handles == 0)?)));
+            let (count, bytes) = unheld
+                .clone()
+                .fold((0, 0), |(count, bytes), (_, c)| (count + 1, bytes + c.code.bytes()));
+            if count < KEPT && bytes < KEPT_BYTES {
+                return;
+            }
+            let Some((oldest, _)) = unheld.min_by_key(|(_, c)| c.used) else { return };
+            self.free(oldest);
         }
-        if let Some((oldest, _)) = unheld.min_by_key(|(_, c)| c.used) {
-            self.slots[oldest] = None;
-            self.hashes[oldest] = 0;
+    }
+
+    /// Empties a slot.
+    fn free(&mut self, slot: usize) {
+        if let Some(compiled) = self.slots[slot].take()
+            && self.places.get(&compiled.hash) == Some(&(slot as u32))
+        {
+            self.places.remove(&compiled.hash);
         }
     }
 
@@ -289,9 +308,9 @@ impl TextCache {
 
     /// Lets all others go.
     fn retain(&mut self, keeps: impl Fn(&Compiled) -> bool) {
-        for (slot, hash) in self.slots.iter_mut().zip(&mut self.hashes) {
-            if slot.as_ref().is_some_and(|compiled| !keeps(compiled)) {
-                (*slot, *hash) = (None, 0);
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].as_ref().is_some_and(|compiled| !keeps(compiled)) {
+                self.free(slot);
             }
         }
     }

@@ -342,6 +342,11 @@ impl SessionPlan {
         self.shared.gone.load(Relaxed)
     }
 
+    /// What its program takes, in bytes at a guess.
+    pub fn bytes(&self) -> usize {
+        self.shared.bytes
+    }
+
     /// Its number in the cache; 0 when it is not there.
     #[inline]
     pub fn number(&self) -> u64 {

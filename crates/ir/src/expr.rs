@@ -183,6 +183,8 @@ pub enum CastMode {
     Try,
     /// An operand brought to the common type, or a variable assigned: as `Explicit`.
     Implicit,
+    /// A bound of a range, of a wider type, in the type of the key: [`types::convert::nearest`]. Only the planner makes it.
+    Nearest,
     /// A value stored in a column: a string that does not fit is error 2628, naming the table of
     /// the statement and the column at this ordinal.
     Store { column: u16 },

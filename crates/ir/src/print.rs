@@ -56,6 +56,7 @@ impl fmt::Display for Expr {
                 let word = match mode {
                     CastMode::Explicit | CastMode::Implicit => "CAST",
                     CastMode::Try => "TRY_CAST",
+                    CastMode::Nearest => "NEAREST",
                     CastMode::Store { .. } => "STORE",
                 };
                 write!(f, "{word}({input} AS {}", self.ty)?;

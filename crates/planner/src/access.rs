@@ -15,16 +15,20 @@ use crate::plan::*;
 impl Lowering {
     /// Reads a table under predicates.
     pub fn get(&mut self, get: Get, preds: Vec<Expr>, needed: &Needed) -> Lowered {
-        let seeks =
-            seeks_of_list(&get, &preds).filter(|_| get.sample.is_none()).filter(|alternatives| {
-                if !self.facts.is_informed() {
-                    return true;
-                }
-                let each = |preds: &Vec<Expr>| self.choose(&get, preds.clone(), needed, None).cost;
-                let wanted = self.wanted.as_ref();
-                alternatives.iter().map(each).sum::<f64>()
-                    <= self.choose(&get, preds.clone(), needed, wanted).cost
-            });
+        let seeks = seeks_of_list(&get, &preds).filter(|seeks| {
+            if get.sample.is_some() {
+                return false;
+            }
+            if !self.facts.is_informed() {
+                return true;
+            }
+            let each = |preds: &Vec<Expr>| self.choose(&get, preds.clone(), needed, None);
+            let all = seeks.iter().map(each).enumerate();
+            // Those after the first find the pages above the leaves, as the turns of a loop do.
+            let sum: f64 = all.map(|(at, a)| if at == 0 { a.cost } else { a.again }).sum();
+            let wanted = self.wanted.as_ref();
+            sum <= self.choose(&get, preds.clone(), needed, wanted).cost
+        });
         match seeks {
             Some(alternatives) => self.seeks(&get, alternatives, needed),
             None => self.read(get, preds, needed),
@@ -78,12 +82,15 @@ impl Lowering {
                 prefix: found.prefix.into_iter().map(|e| self.expr(e, &[])).collect(),
                 lower: found.lower.map(|(e, inclusive)| (self.expr(e, &[]), inclusive)),
                 upper: found.upper.map(|(e, inclusive)| (self.expr(e, &[]), inclusive)),
+                starts: found.starts.map(|(pattern, escape)| {
+                    (self.expr(pattern, &[]), escape.map(|e| self.expr(e, &[])))
+                }),
                 row: None,
             }
         });
         let range = range.or_else(|| {
             let row = Some(self.expr(row?, &[]));
-            Some(KeyRange { prefix: Vec::new(), lower: None, upper: None, row })
+            Some(KeyRange { prefix: Vec::new(), lower: None, upper: None, starts: None, row })
         });
         // What is hashed comes in no order.
         let ordered = get.table.buckets(index).is_none();
@@ -345,15 +352,21 @@ impl Lowering {
         preds: &[Expr],
     ) -> f64 {
         let n = found.prefix.len();
-        let at = |pred: &Expr| {
-            let ExprKind::Compare { op, left, right } = &pred.kind else { return None };
-            let place = |e: &Expr| {
-                let id = estimate::as_column(e)?;
-                key.iter().position(|(ordinal, _)| get.columns[*ordinal] == id)
-            };
-            Some((*op, place(left).or_else(|| place(right))?))
+        let place = |e: &Expr| {
+            let id = estimate::as_column(e)?;
+            key.iter().position(|(ordinal, _)| get.columns[*ordinal] == id)
         };
-        let ends = found.lower.is_some() || found.upper.is_some();
+        let at = |pred: &Expr| match &pred.kind {
+            ExprKind::Compare { op, left, right } => {
+                Some((*op, place(left).or_else(|| place(right))?))
+            }
+            // Its beginning is a range.
+            ExprKind::Like { input, negated: false, .. } if found.starts.is_some() => {
+                Some((CompareOp::Ge, place(input)?))
+            }
+            _ => None,
+        };
+        let ends = found.ends() > 0;
         let of_range: Vec<Expr> = preds
             .iter()
             .filter(|p| match at(p) {
@@ -435,7 +448,7 @@ impl Estimate {
         if found.prefix.len() == key.len() && unique {
             return Estimate { rows: 1.0, shown: 1.0, seekable };
         }
-        let ends = usize::from(found.lower.is_some()) + usize::from(found.upper.is_some());
+        let ends = found.ends();
         let rows = match (found.prefix.len(), ends) {
             (0, 1) => 0.3 * TABLE_ROWS,
             (0, _) => 0.09 * TABLE_ROWS,

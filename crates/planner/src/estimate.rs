@@ -358,6 +358,12 @@ impl Facts {
                 let sum: f64 = list.iter().map(|e| self.equal(input, e, own)).sum();
                 if *negated { 1.0 - sum.min(1.0) } else { sum }
             }
+            // What tells alternatives apart leaves nearly all.
+            ExprKind::IsNull { input, negated: false }
+                if matches!(input.kind, ExprKind::Case { .. }) =>
+            {
+                1.0
+            }
             ExprKind::IsNull { input, negated } => {
                 let nulls = self.nulls(input, own);
                 if *negated { 1.0 - nulls } else { nulls }

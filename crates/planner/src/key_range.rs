@@ -3,9 +3,9 @@
 
 use catalog::TableDef;
 use ir::*;
-use types::{Len, SqlType, Value, compare};
+use types::{Len, SqlType, Value, compare, convert};
 
-use crate::fold::{conjuncts, fold, widens};
+use crate::fold::{conjuncts, fold};
 
 /// The table itself, then those of its indexes whose entries are bound to have all rows that the predicates let through.
 pub(crate) fn ways(get: &Get, preds: &[Expr]) -> Vec<Option<usize>> {
@@ -84,41 +84,102 @@ pub(crate) fn reach(get: &Get, preds: &[Expr]) -> usize {
 
 /// Values of an IN list that are sought one by one; longer lists scan.
 const LIST_MAX: usize = 64;
+/// Alternatives that are sought one by one where it is not known which are the same.
+const ALTERNATIVES_MAX: usize = 32;
 
-/// Where an IN list of constants gives more of the key than the rest does: the predicates with the
-/// list replaced by an equality, for each different value.
+/// What one of must be true for a predicate to be.
+struct Alternatives {
+    each: Vec<Expr>,
+    /// No row satisfies two of them.
+    are_apart: bool,
+}
+
+impl Alternatives {
+    /// Of an IN list, or of conditions between ORs.
+    fn of(pred: &Expr) -> Option<Alternatives> {
+        let alternatives = match &pred.kind {
+            ExprKind::In { input, list, negated: false } => Alternatives::of_list(input, list),
+            ExprKind::Or(..) => {
+                let mut each = Vec::new();
+                disjuncts(pred, &mut each);
+                Alternatives { each, are_apart: false }
+            }
+            _ => return None,
+        };
+        let most = if alternatives.are_apart { LIST_MAX } else { ALTERNATIVES_MAX };
+        let read_alone = |e: &Expr| {
+            !e.any(&mut |e| match &e.kind {
+                ExprKind::Subquery { .. } => true,
+                ExprKind::Func { func, .. } => func.is_per_row(),
+                _ => false,
+            })
+        };
+        ((1..=most).contains(&alternatives.each.len()) && alternatives.each.iter().all(read_alone))
+            .then_some(alternatives)
+    }
+
+    fn of_list(input: &Expr, list: &[Expr]) -> Alternatives {
+        let mut values: Vec<&Value> = Vec::new();
+        let (mut each, mut are_apart) = (Vec::new(), true);
+        for e in list {
+            if let ExprKind::Const(value) = &e.kind {
+                let is_known = |v: &&Value| compare::compare(v, value).is_none_or(|o| o.is_eq());
+                if value.is_null() || values.iter().any(is_known) {
+                    continue;
+                }
+                values.push(value);
+            } else {
+                are_apart = false;
+            }
+            each.push(Expr::compare(CompareOp::Eq, input.clone(), e.clone()));
+        }
+        Alternatives { each, are_apart }
+    }
+
+    /// One of them, with what tells its rows from those of the ones before.
+    fn alone(&self, at: usize) -> impl Iterator<Item = Expr> {
+        let before = if self.are_apart { &[] } else { &self.each[..at] };
+        std::iter::once(self.each[at].clone()).chain(before.iter().cloned().map(is_not_true))
+    }
+}
+
+/// Splits a predicate at its ORs.
+fn disjuncts(expr: &Expr, out: &mut Vec<Expr>) {
+    match &expr.kind {
+        ExprKind::Or(left, right) => {
+            disjuncts(left, out);
+            disjuncts(right, out);
+        }
+        _ => out.push(expr.clone()),
+    }
+}
+
+/// A condition that is false or unknown: `CASE WHEN condition THEN 1 END IS NULL`.
+fn is_not_true(condition: Expr) -> Expr {
+    let one = Expr::constant(Value::Int(1), SqlType::Int);
+    let case = ExprKind::Case { branches: vec![(condition, one)], otherwise: None };
+    let input = Box::new(Expr::new(case, SqlType::Int, true));
+    Expr::new(ExprKind::IsNull { input, negated: false }, SqlType::Bit, false)
+}
+
+/// Where an IN list, or conditions between ORs, give more of a key than the rest does: the predicates with one of the
+/// alternatives in its place, for each. No row satisfies two of these.
 pub(crate) fn seeks_of_list(get: &Get, preds: &[Expr]) -> Option<Vec<Vec<Expr>>> {
     let given = reach(get, preds);
     for (i, pred) in preds.iter().enumerate() {
-        let ExprKind::In { input, list, negated: false } = &pred.kind else { continue };
-        let constants: Option<Vec<&Value>> = list
-            .iter()
-            .map(|e| match &e.kind {
-                ExprKind::Const(value) => Some(value),
-                _ => None,
-            })
-            .collect();
-        let Some(constants) = constants else { continue };
-        let mut different: Vec<usize> = Vec::new();
-        for (at, value) in constants.iter().enumerate() {
-            let known = different
-                .iter()
-                .any(|d| compare::compare(constants[*d], value).is_none_or(|o| o.is_eq()));
-            if !known && !value.is_null() {
-                different.push(at);
-            }
-        }
-        if different.is_empty() || different.len() > LIST_MAX {
-            continue;
-        }
+        let Some(alternatives) = Alternatives::of(pred) else { continue };
         let with = |at: usize| {
-            let mut preds = preds.to_vec();
-            preds[i] = Expr::compare(CompareOp::Eq, (**input).clone(), list[at].clone());
-            fold(&mut preds[i]);
-            preds
+            let mut all = preds.to_vec();
+            all.remove(i);
+            for mut pred in alternatives.alone(at) {
+                fold(&mut pred);
+                conjuncts(pred, &mut all);
+            }
+            all
         };
-        if reach(get, &with(different[0])) > given {
-            return Some(different.into_iter().map(with).collect());
+        let seeks: Vec<Vec<Expr>> = (0..alternatives.each.len()).map(with).collect();
+        if seeks.iter().all(|preds| reach(get, preds) > given) {
+            return Some(seeks);
         }
     }
     None
@@ -144,6 +205,18 @@ pub(crate) struct Range {
     pub prefix: Vec<Expr>,
     pub lower: Option<(Expr, bool)>,
     pub upper: Option<(Expr, bool)>,
+    /// The pattern of a LIKE and its escape, in place of bounds.
+    pub starts: Option<(Expr, Option<Expr>)>,
+}
+
+impl Range {
+    /// How many sides of the column after the prefix are bounded.
+    pub fn ends(&self) -> usize {
+        match self.starts {
+            Some(_) => 2,
+            None => usize::from(self.lower.is_some()) + usize::from(self.upper.is_some()),
+        }
+    }
 }
 
 /// Finds the range of the table's key, or an index's, that `preds` allow, and the predicates that it does not already
@@ -155,7 +228,7 @@ pub(crate) fn key_range(
 ) -> (Option<Range>, Vec<Expr>) {
     let all = if get.table.buckets(index).is_some() { preds.clone() } else { Vec::new() };
     let mut rest = preds;
-    let mut range = Range { prefix: Vec::new(), lower: None, upper: None };
+    let mut range = Range { prefix: Vec::new(), lower: None, upper: None, starts: None };
     for (ordinal, _) in scan_key(&get.table, index) {
         let column = get.columns[*ordinal];
         let ty = get.table.columns[*ordinal].ty;
@@ -174,18 +247,19 @@ pub(crate) fn key_range(
         let mut i = 0;
         while i < rest.len() {
             let bound = against(&rest[i], column, ty, &get.columns);
-            let Some((op, (e, true))) = bound else {
+            let Some((op, (e, exact))) = bound else {
                 i += 1;
                 continue;
             };
+            // A bound that is only near has what it is near to inside.
             let taken = match op {
                 CompareOp::Gt | CompareOp::Ge if range.lower.is_none() => {
-                    range.lower = Some((e, op == CompareOp::Ge));
-                    true
+                    range.lower = Some((e, !exact || op == CompareOp::Ge));
+                    exact
                 }
                 CompareOp::Lt | CompareOp::Le if range.upper.is_none() => {
-                    range.upper = Some((e, op == CompareOp::Le));
-                    true
+                    range.upper = Some((e, !exact || op == CompareOp::Le));
+                    exact
                 }
                 _ => false,
             };
@@ -195,6 +269,9 @@ pub(crate) fn key_range(
                 i += 1;
             }
         }
+        if range.lower.is_none() && range.upper.is_none() {
+            range.starts = rest.iter().find_map(|p| pattern_of(p, get, *ordinal, column));
+        }
         break;
     }
     let key = scan_key(&get.table, index).len();
@@ -202,7 +279,7 @@ pub(crate) fn key_range(
         // What is hashed is the whole key.
         return (None, all);
     }
-    let some = !range.prefix.is_empty() || range.lower.is_some() || range.upper.is_some();
+    let some = !range.prefix.is_empty() || range.ends() > 0;
     (some.then_some(range), rest)
 }
 
@@ -220,21 +297,13 @@ pub(crate) fn against(
             ExprKind::Col(id) if *id == column => None,
             // CAST(column AS wider) = value: every match is a value of the column's own type.
             ExprKind::Cast { input, mode: CastMode::Implicit, style: None }
-                if input.kind == ExprKind::Col(column) && widens(ty, this.ty) =>
+                if input.kind == ExprKind::Col(column) && convert::is_embedded(ty, this.ty) =>
             {
                 Some(this.ty)
             }
             _ => continue,
         };
-        let mut ids = Vec::new();
-        other.columns(&mut ids);
-        let foreign = !ids.iter().any(|id| own.contains(id))
-            && !other.any(&mut |e| match &e.kind {
-                ExprKind::Subquery { .. } => true,
-                ExprKind::Func { func, .. } => func.is_per_row(),
-                _ => false,
-            });
-        if !foreign {
+        if !is_foreign(other, own) {
             continue;
         }
         let value = (**other).clone();
@@ -244,13 +313,65 @@ pub(crate) fn against(
         if cast_from.is_none() && holds_all(value.ty, ty) {
             return Some((op, (cast(value, ty, CastMode::Implicit), true)));
         }
-        // Otherwise only equality can be sought: what does not convert equals nothing, and the
-        // predicate itself is checked once more on what is found.
-        if op == CompareOp::Eq {
-            return Some((op, (cast(value, ty, CastMode::Try), false)));
+        // Otherwise the predicate itself is checked once more on what is found. What does not convert equals nothing.
+        match op {
+            CompareOp::Ne => {}
+            CompareOp::Eq => return Some((op, (cast(value, ty, CastMode::Try), false))),
+            // A key takes texts of any length and kind, and bytes.
+            _ if cast_from.is_none()
+                && (ty.is_character() && value.ty.is_character()
+                    || ty.is_binary() && value.ty.is_binary()) =>
+            {
+                return Some((op, (value, true)));
+            }
+            _ if cast_from.is_some_and(|from| value.ty.has_values_of(from))
+                || cast_from.is_none() && are_decimals(ty, value.ty) =>
+            {
+                return Some((op, (cast(value, ty, CastMode::Nearest), false)));
+            }
+            _ => {}
         }
     }
     None
+}
+
+fn are_decimals(a: SqlType, b: SqlType) -> bool {
+    matches!((a, b), (SqlType::Decimal { .. }, SqlType::Decimal { .. }))
+}
+
+/// Whether a value is one for all rows of a table with these columns.
+fn is_foreign(value: &Expr, own: &[ColId]) -> bool {
+    let mut ids = Vec::new();
+    value.columns(&mut ids);
+    !ids.iter().any(|id| own.contains(id))
+        && !value.any(&mut |e| match &e.kind {
+            ExprKind::Subquery { .. } => true,
+            ExprKind::Func { func, .. } => func.is_per_row(),
+            _ => false,
+        })
+}
+
+/// The pattern and the escape of a LIKE of this column, where it may say how the texts begin.
+fn pattern_of(
+    pred: &Expr,
+    get: &Get,
+    ordinal: usize,
+    column: ColId,
+) -> Option<(Expr, Option<Expr>)> {
+    let ExprKind::Like { input, pattern, escape, negated: false } = &pred.kind else { return None };
+    if input.kind != ExprKind::Col(column) || !get.table.columns[ordinal].ty.is_character() {
+        return None;
+    }
+    let is_known = |e: &Expr| e.ty.is_character() && is_foreign(e, &get.columns);
+    if !is_known(pattern) || escape.as_deref().is_some_and(|e| !is_known(e)) {
+        return None;
+    }
+    if let (ExprKind::Const(Value::Str(text)), None) = (&pattern.kind, escape)
+        && compare::like_start(text, None).is_empty()
+    {
+        return None;
+    }
+    Some(((**pattern).clone(), escape.as_deref().cloned()))
 }
 
 /// Every value of `from` is the same value in `to`.

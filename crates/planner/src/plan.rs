@@ -441,6 +441,9 @@ pub struct KeyRange {
     /// Bounds of the next key column, with inclusive or not.
     pub lower: Option<(Expr, bool)>,
     pub upper: Option<(Expr, bool)>,
+    /// In place of bounds: the pattern of a LIKE and its escape. What stands before the pattern's first wildcard is what texts
+    /// of the next key column begin with.
+    pub starts: Option<(Expr, Option<Expr>)>,
     /// The locator of a heap's row; then there is nothing else.
     pub row: Option<Expr>,
 }
@@ -454,7 +457,9 @@ impl KeyRange {
     /// All that it is bounded by.
     pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {
         let bounds = [&self.lower, &self.upper].into_iter().flatten().map(|(bound, _)| bound);
-        self.prefix.iter().chain(bounds).chain(&self.row)
+        let starts =
+            self.starts.iter().flat_map(|(pattern, escape)| std::iter::once(pattern).chain(escape));
+        self.prefix.iter().chain(bounds).chain(starts).chain(&self.row)
     }
 }
 

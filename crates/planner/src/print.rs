@@ -279,6 +279,10 @@ fn scan(f: &mut fmt::Formatter<'_>, s: &Scan) -> fmt::Result {
                 if *inclusive { "<=" } else { "<" }
             )?;
         }
+        if let Some((pattern, escape)) = &range.starts {
+            write!(text, " {} like {pattern}", name(range.prefix.len()))?;
+            escape.iter().try_for_each(|e| write!(text, " escape {e}"))?;
+        }
         write!(f, " key{text}")?;
     }
     if let Some(p) = &s.predicate {

@@ -433,6 +433,10 @@ impl<'a> Numbering<'a> {
                     self.named(what, [bound], text, reads);
                 }
             }
+            if let Some((pattern, escape)) = &range.starts {
+                self.named(" starts", [pattern], text, reads);
+                self.named(" escape", escape, text, reads);
+            }
             self.named(" row", &range.row, text, reads);
         }
         self.named(" where", &scan.predicate, text, reads);

@@ -31,6 +31,8 @@ const POLL_EVERY_NS: u64 = 50_000;
 const YIELD_BUDGET: u32 = 32;
 /// A longer wait for the device counts as this.
 const DEVICE_WAIT_MAX_NS: u64 = 1_000_000;
+/// A task that has waited for the device this often, and no other has run meanwhile, is the only one with work.
+const WAITS_ALONE: u32 = 2;
 /// Stacks kept for the next task.
 const POOL_STACKS: usize = 512;
 
@@ -80,6 +82,10 @@ pub(crate) struct Local {
     device_waiters: Cell<usize>,
     /// How long tasks have waited for the device lately: each wait counts an eighth.
     device_wait_ns: Cell<u64>,
+    /// The task that ran last.
+    ran_last: Cell<u32>,
+    /// Waits for the device since another task ran here.
+    waits_alone: Cell<u32>,
     /// In simulation: the order of tasks.
     chance: RefCell<Option<Prng>>,
 }
@@ -103,6 +109,8 @@ thread_local! {
             quantum_ends_ns: Cell::new(0),
             device_waiters: Cell::new(0),
             device_wait_ns: Cell::new(0),
+            ran_last: Cell::new(0),
+            waits_alone: Cell::new(0),
             chance: RefCell::new(None),
         }
     };
@@ -258,8 +266,14 @@ impl Local {
         self.device_wait_ns.get()
     }
 
+    /// Whether the task that waits for the device is the only one that has had work here lately.
+    pub fn serves_one_task(&self) -> bool {
+        self.waits_alone.get() >= WAITS_ALONE
+    }
+
     /// One has ended. One that took very long says little of the next.
     fn note_device_wait(&self, ns: u64) {
+        self.waits_alone.set(self.waits_alone.get().saturating_add(1));
         let lately = self.device_wait_ns.get();
         self.device_wait_ns.set(lately - lately / 8 + ns.min(DEVICE_WAIT_MAX_NS) / 8);
     }
@@ -337,6 +351,9 @@ impl Local {
             }
         };
         self.quantum_ends_ns.set(0);
+        if self.ran_last.replace(index) != index {
+            self.waits_alone.set(0);
+        }
         if self.yielder.get().is_null()
             && let Some(running) = &*self.running.borrow()
         {

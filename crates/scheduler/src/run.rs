@@ -97,9 +97,12 @@ impl Turn<'_> {
     }
 
     /// Whether a task waits for the device, and its answer is worth spinning for: where nobody else wants the CPU, or it comes
-    /// sooner than a sleeper would wake.
+    /// sooner than a sleeper would wake. One client alone waits for the answer itself: it needs no CPU meanwhile.
     fn may_spin_for_device(&self, l: &Local) -> bool {
-        l.waits_for_device() && (self.core.reactor.is_empty() || l.device_wait_ns() < SPIN_BELOW_NS)
+        l.waits_for_device()
+            && (self.core.reactor.is_empty()
+                || l.device_wait_ns() < SPIN_BELOW_NS
+                || l.serves_one_task() && self.core.awake.load(Relaxed) == 1)
     }
 
     /// Takes mail, polls, hears the `sockets` and fires timers; whether there was anything.
@@ -146,7 +149,8 @@ impl Turn<'_> {
             for _ in 0..16 {
                 std::hint::spin_loop();
             }
-            if self.gather(l, true) {
+            // For the device alone: the sockets are heard now and then.
+            if self.gather(l, config.spin_for_network_ns > 0 || l.sockets_are_due()) {
                 break;
             }
             let spun = clock::now_ns() - began;

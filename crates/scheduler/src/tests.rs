@@ -231,6 +231,26 @@ fn waiting_tasks_show_what_for() {
 }
 
 #[test]
+fn who_waits_for_the_device_alone_is_told_from_those_who_share() {
+    let s = start(1);
+    let alone = || crate::local::with(|l| l.serves_one_task());
+    let wait = || task::sleep_ns(20_000, telemetry::WaitType::WriteLog);
+    s.spawn("alone", None, move || {
+        assert!(!alone(), "nobody has waited yet");
+        (0..2).for_each(|_| wait());
+        assert!(alone());
+        crate::spawn_here("another", || ());
+        wait();
+        assert!(!alone(), "another has had work meanwhile");
+        (0..2).for_each(|_| wait());
+        assert!(alone());
+    })
+    .join()
+    .expect("no panic");
+    s.stop();
+}
+
+#[test]
 fn files_on_coroutines() {
     let path = std::env::temp_dir().join(format!("scheduler-file-{}", std::process::id()));
     let s = start(2);

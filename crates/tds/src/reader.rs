@@ -100,7 +100,9 @@ impl<'a> Reader<'a> {
 /// (the callers check).
 pub(crate) fn utf16(bytes: &[u8]) -> String {
     let (mut text, mut rest, mut breath) = (String::new(), bytes, Breath::new());
-    text.reserve(bytes.len() / 2);
+    if rest.len() > PIECE_BYTES {
+        text.reserve(bytes.len() / 2);
+    }
     while rest.len() > PIECE_BYTES {
         // Halves of a pair stay together.
         let last = u16::from_le_bytes([rest[PIECE_BYTES - 2], rest[PIECE_BYTES - 1]]);
@@ -116,13 +118,19 @@ pub(crate) fn utf16(bytes: &[u8]) -> String {
 }
 
 fn take_piece(text: &mut String, bytes: &[u8]) {
-    let all = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-    // Most text is ASCII, and then the length is known.
-    if bytes.chunks_exact(2).all(|pair| pair[1] == 0 && pair[0] < 0x80) {
-        text.extend(all.map(|unit| unit as u8 as char));
+    let (units, _) = bytes.as_chunks::<2>();
+    // Most text is ASCII. Both loops go over all units without a way out, so that they run over many at once.
+    let seen = units.iter().fold(0, |seen, unit| seen | u16::from_le_bytes(*unit));
+    if seen < 0x80 {
+        let ascii: Vec<u8> = units.iter().map(|unit| unit[0]).collect();
+        match String::from_utf8(ascii) {
+            Ok(ascii) if text.capacity() == 0 => *text = ascii,
+            Ok(ascii) => text.push_str(&ascii),
+            Err(_) => stdx::fatal!("bytes below 0x80 are no UTF-8"),
+        }
         return;
     }
-    text.push_str(&units::from_units(all));
+    text.push_str(&units::from_units(units.iter().map(|unit| u16::from_le_bytes(*unit))));
 }
 
 /// Steps of a message that is as long as its sender likes. It is read to its end, whether its request is to stop or not,

@@ -219,6 +219,38 @@ impl Rule {
             }
         }
     }
+
+    /// Whether keys go character by character, so that [`Rule::start_into`] can tell how those of some texts begin.
+    pub fn has_starts(self) -> bool {
+        self.table().is_some()
+    }
+
+    /// Appends what the key of every text has at its start that begins with `text`, by [`Rule::same`] characters. Blanks at
+    /// its end say nothing: a key has none of those that end a text. Only where [`Rule::has_starts`].
+    pub fn start_into(self, text: &str, out: &mut Vec<u8>) {
+        let text = trim_blanks(text);
+        let insensitive = match self.table() {
+            Some(Rule::Bin) | None => {
+                for b in text.bytes() {
+                    out.push(b);
+                    if b == 0 {
+                        out.push(0xff);
+                    }
+                }
+                return;
+            }
+            Some(Rule::CsAs) => Rule::CiAs,
+            Some(Rule::CsAi) => Rule::CiAi,
+            Some(other) => other,
+        };
+        for c in breathing(text.chars()) {
+            let w = insensitive.weight(c);
+            match w >> 24 == OUTSIDE {
+                true => out.extend_from_slice(&w.to_be_bytes()),
+                false => out.push((w >> 24) as u8),
+            }
+        }
+    }
 }
 
 /// The one character that a letter becomes; `c` where it would become several.

@@ -426,6 +426,26 @@ fn parse_set(
     }
 }
 
+/// The characters that every text begins with which is LIKE the pattern: those before its first wildcard.
+pub fn like_start(pattern: &str, escape: Option<&str>) -> String {
+    let escape = escape.and_then(|e| e.chars().next());
+    let mut start = String::new();
+    let mut chars = breathing(pattern.chars());
+    while let Some(c) = chars.next() {
+        if Some(c) == escape {
+            match chars.next() {
+                Some(literal) => start.push(literal),
+                None => break,
+            }
+        } else if matches!(c, '%' | '_' | '[') {
+            break;
+        } else {
+            start.push(c);
+        }
+    }
+    start
+}
+
 /// One-off LIKE; `None` when an operand is NULL.
 pub fn like(
     text: &Value,

@@ -190,6 +190,21 @@ pub fn encode_part(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends what a text's part has at its start where the text begins with `text`: see [`Rule::start_into`]. Bytes of a part that
+/// descends are turned as those of whole keys are, so it is their start all the same.
+pub fn encode_start(part: &KeyPart, text: &str, out: &mut Vec<u8>) {
+    let start = out.len();
+    if part.nullable {
+        out.push(1);
+    }
+    if part.rule.has_starts() {
+        part.rule.start_into(text, out);
+    }
+    if part.desc {
+        out[start..].iter_mut().for_each(|b| *b = !*b);
+    }
+}
+
 fn encode_value(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
     let ty = part.ty;
     match (ty, value) {

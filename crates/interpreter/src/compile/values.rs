@@ -85,7 +85,9 @@ fn trees(expr: &Expr) -> usize {
         {
             trees(input)
         }
-        ExprKind::Cast { input, mode, .. } if !matches!(mode, CastMode::Store { .. }) => {
+        ExprKind::Cast { input, mode, .. }
+            if !matches!(mode, CastMode::Store { .. } | CastMode::Nearest) =>
+        {
             let to_number = expr.ty.is_integer() || expr.ty == SqlType::Float;
             let narrows = !widens(input.ty, expr.ty) && *mode == CastMode::Try;
             match input.ty == expr.ty || to_number && input.ty.is_integer() && !narrows {
@@ -306,7 +308,7 @@ impl Compiler {
                 if family.reads(expr.ty)
                     && family.reads(input.ty)
                     && widens(input.ty, expr.ty)
-                    && !matches!(mode, CastMode::Store { .. }) =>
+                    && !matches!(mode, CastMode::Store { .. } | CastMode::Nearest) =>
             {
                 self.operand(input, family)
             }
@@ -372,7 +374,9 @@ impl Compiler {
                 self.ops.push(Op::XorBig { d, a, b });
                 d
             }
-            ExprKind::Cast { input, mode, .. } if !matches!(mode, CastMode::Store { .. }) => {
+            ExprKind::Cast { input, mode, .. }
+                if !matches!(mode, CastMode::Store { .. } | CastMode::Nearest) =>
+            {
                 self.cast(expr, input, *mode, into)
             }
             ExprKind::Case { branches, otherwise } if trees(expr) == 0 => {

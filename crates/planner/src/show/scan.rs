@@ -3,6 +3,7 @@
 use super::{Show, Step, row_bytes, step};
 use crate::cost::{self, Cost};
 use crate::plan::*;
+use types::{Value, compare::like_start};
 
 impl<'a> Show<'a> {
     pub(super) fn scan(
@@ -97,6 +98,33 @@ impl<'a> Show<'a> {
             let equal = if *inclusive { "=" } else { "" };
             parts.push(format!("{name} {op}{equal} {}", self.scalar(value, &[])));
         }
+        if let Some((pattern, escape)) = &range.starts {
+            let name =
+                self.column(&scan.table, &scan.table.columns[key[range.prefix.len()].0].name);
+            let start = match (&pattern.kind, escape) {
+                (ir::ExprKind::Const(Value::Str(text)), None) => like_start(text, None),
+                _ => String::new(),
+            };
+            let ends = match next_text(&start) {
+                Some(next) => [start, next].map(|text| self.text(pattern, &text)),
+                // As SQL Server shows a pattern that it learns when it runs.
+                None => ["Start", "End"]
+                    .map(|end| format!("LikeRange{end}({})", self.scalar(pattern, &[]))),
+            };
+            parts.push(format!("{name} >= {} AND {name} < {}", ends[0], ends[1]));
+        }
         parts.join(" AND ")
     }
+
+    fn text(&mut self, like: &ir::Expr, text: &str) -> String {
+        self.scalar(&ir::Expr::constant(Value::str(text), like.ty), &[])
+    }
+}
+
+/// The text after all that begin so: its last character is the next one.
+fn next_text(text: &str) -> Option<String> {
+    let mut chars: Vec<char> = text.chars().collect();
+    let last = chars.last_mut()?;
+    *last = char::from_u32(*last as u32 + 1)?;
+    Some(chars.into_iter().collect())
 }

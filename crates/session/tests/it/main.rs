@@ -14,6 +14,7 @@ mod large;
 mod logon;
 mod parameters;
 mod plans_agree;
+mod seeks_agree;
 mod space;
 mod spill;
 mod system_views;

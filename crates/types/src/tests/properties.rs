@@ -180,6 +180,103 @@ fn key_order_is_compare_order() {
     }
 }
 
+/// Types that stand beside each other in comparisons.
+const COMPARED: [&str; 24] = [
+    "bit",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "decimal(5,0)",
+    "decimal(9,3)",
+    "decimal(12,4)",
+    "decimal(38,10)",
+    "decimal(38,0)",
+    "smallmoney",
+    "money",
+    "real",
+    "float",
+    "date",
+    "time(0)",
+    "time(7)",
+    "smalldatetime",
+    "datetime",
+    "datetime2(0)",
+    "datetime2(3)",
+    "datetime2(7)",
+    "varchar(9)",
+    "uniqueidentifier",
+];
+
+#[test]
+fn the_nearest_value_grows_with_its_bound_and_leads_back() {
+    let mut n = Numbers(23);
+    let mut pairs = 0;
+    let decimals =
+        |a, b| matches!((a, b), (SqlType::Decimal { .. }, SqlType::Decimal { .. })) && a != b;
+    for (narrow, wide) in COMPARED.iter().flat_map(|a| COMPARED.iter().map(move |b| (*a, *b))) {
+        let (narrow, wide) = (ty(narrow), ty(wide));
+        let is_embedded = convert::is_embedded(narrow, wide);
+        if !is_embedded && !decimals(narrow, wide) {
+            continue;
+        }
+        pairs += 1;
+        let nearest = |v: &Value| convert::nearest(v, wide, narrow).expect("the ends are there");
+        for _ in 0..2_000 {
+            let (a, b) = (some_value(wide, &mut n), some_value(wide, &mut n));
+            let order = compare::compare(&a, &b).expect("no NULL");
+            let (low, high) = if order.is_le() { (a, b) } else { (b, a) };
+            let (l, h) = (nearest(&low), nearest(&high));
+            let grows = compare::compare(&l, &h).expect("no NULL").is_le();
+            assert!(grows, "{narrow} in {wide}: {low:?} is {l:?}, {high:?} is {h:?}");
+            for own in [l, h] {
+                let Ok(widened) = convert::cast(&own, narrow, wide, 0) else { continue };
+                if is_embedded {
+                    assert_eq!(nearest(&widened), own, "{narrow} in {wide}, by {widened:?}");
+                }
+            }
+        }
+    }
+    assert!(pairs > 60, "only {pairs} pairs of types");
+}
+
+#[test]
+fn a_text_that_begins_so_has_a_key_that_begins_so() {
+    let mut n = Numbers(29);
+    for rule in [Rule::CiAs, Rule::CsAs, Rule::CiAi, Rule::CsAi, Rule::Bin] {
+        for (nullable, desc) in [(false, false), (true, false), (true, true)] {
+            let part = KeyPart { ty: VARCHAR, nullable, desc, rule };
+            for _ in 0..20_000 {
+                let text = |n: &mut Numbers| match some_value(ty("varchar(9)"), n) {
+                    Value::Str(text) => text.to_string(),
+                    other => panic!("{other:?} is no text"),
+                };
+                let (mut start, rest) = (text(&mut n), text(&mut n));
+                start.extend(['\u{1f600}', '\u{e9}', '\0'].get(n.below(9) as usize));
+                let same = match n.below(2) {
+                    0 => start.to_uppercase(),
+                    _ => start.clone(),
+                };
+                let whole = Value::str(&format!("{same}{rest}"));
+                let pattern = format!("{start}%");
+                let like = compare::Pattern::under(rule, &pattern, None).expect("a pattern");
+                let Value::Str(whole_text) = &whole else { panic!("a text") };
+                if !like.matches(whole_text) {
+                    continue;
+                }
+                let (mut key, mut begin) = (Vec::new(), Vec::new());
+                crate::key::encode_part(&part, &whole, &mut key);
+                crate::key::encode_start(&part, &compare::like_start(&pattern, None), &mut begin);
+                assert!(key.starts_with(&begin), "{rule:?}: {whole:?} like {pattern:?}");
+            }
+        }
+    }
+    assert_eq!(compare::like_start("a!%b_c", Some("!")), "a%b");
+    assert_eq!(compare::like_start("ab[c]", None), "ab");
+    assert_eq!(compare::like_start("%a", None), "");
+    assert_eq!(compare::like_start("ab%", Some("%")), "ab");
+}
+
 #[test]
 fn equal_values_hash_alike() {
     use std::hash::{DefaultHasher, Hasher};

@@ -5,7 +5,8 @@ use crate::eval::eval;
 use crate::message::SqlError;
 use planner::{KeyRange, Scan};
 use std::ops::Bound;
-use types::{Value, key};
+use types::collation::Rule;
+use types::{Value, compare, key};
 
 /// The key that a scan goes by.
 fn layout(plan: &Scan) -> &types::KeyLayout {
@@ -51,6 +52,9 @@ fn bounds(
         key::encode_part(part, &value, &mut prefix);
     }
     let next = parts.get(range.prefix.len());
+    if let (Some((pattern, escape)), Some(part)) = (&range.starts, next) {
+        return starts(pattern, escape.as_ref(), part, prefix, cx);
+    }
     let (Edge::Of(mut lower), Edge::Of(mut upper)) =
         (edge(&range.lower, next, &prefix, cx)?, edge(&range.upper, next, &prefix, cx)?)
     else {
@@ -87,6 +91,35 @@ fn bounds(
         Some((key, false)) => Bound::Excluded(key),
     };
     Ok(Some((lower, upper)))
+}
+
+/// The bounds of what begins as the texts do that are LIKE a pattern, after `prefix`; None where the pattern is NULL.
+fn starts(
+    pattern: &ir::Expr,
+    escape: Option<&ir::Expr>,
+    part: &types::KeyPart,
+    prefix: Vec<u8>,
+    cx: &mut Cx<'_>,
+) -> Result<Option<KeyBounds>, SqlError> {
+    let pattern = eval(pattern, &[], cx)?;
+    let escape = match escape {
+        Some(escape) => Some(eval(escape, &[], cx)?),
+        None => None,
+    };
+    let escape = match &escape {
+        None => None,
+        Some(Value::Str(escape)) => Some(&**escape),
+        Some(_) => return Ok(None),
+    };
+    let Value::Str(text) = &pattern else { return Ok(None) };
+    let mut key = prefix;
+    // By another rule than the key's, what is LIKE the pattern may begin with other characters.
+    let start = match text.rule() == Rule::CiAs || text.rule() == part.rule {
+        true => compare::like_start(text, escape),
+        false => String::new(),
+    };
+    key::encode_start(part, &start, &mut key);
+    Ok(Some((Bound::Included(key.clone()), past(key))))
 }
 
 /// One end of a range.

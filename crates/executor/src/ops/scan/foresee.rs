@@ -11,7 +11,10 @@ impl TableScan<'_> {
     fn sought(&self, cx: &Cx<'_>) -> Option<engine::Tree> {
         let plain = |e: &Expr| matches!(e.kind, ExprKind::Param(_) | ExprKind::Const(_));
         let range = self.plan.range.as_ref()?;
-        let by_key = range.row.is_none() && range.lower.is_none() && range.upper.is_none();
+        let by_key = range.row.is_none()
+            && range.lower.is_none()
+            && range.upper.is_none()
+            && range.starts.is_none();
         if !by_key || range.prefix.is_empty() || !range.prefix.iter().all(plain) {
             return None;
         }
