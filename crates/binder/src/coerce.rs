@@ -28,7 +28,7 @@ impl Binder<'_> {
         let check = match mode {
             _ if expr.ty == crate::UNDECLARED => Ok(()),
             CastMode::Explicit | CastMode::Try => convert::check_explicit(expr.ty, to),
-            CastMode::Implicit | CastMode::Nearest | CastMode::Store { .. } => {
+            CastMode::Implicit | CastMode::Nearest | CastMode::Latest | CastMode::Store { .. } => {
                 convert::check_implicit(expr.ty, to)
             }
         };

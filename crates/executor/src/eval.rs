@@ -312,6 +312,7 @@ fn cast(
             Ok(convert::cast(value, input.ty, node.ty, style).unwrap_or(Value::Null))
         }
         (CastMode::Nearest, ..) => Ok(convert::nearest(value, input.ty, node.ty)?),
+        (CastMode::Latest, ..) => Ok(convert::latest(value, node.ty)?),
         (CastMode::Explicit | CastMode::Implicit, ..) => {
             convert::cast(value, input.ty, node.ty, style).or_else(|e| forgiven(e.into(), cx))
         }

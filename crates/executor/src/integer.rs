@@ -28,7 +28,7 @@ pub(crate) fn is_arithmetic(ty: SqlType, left: &Expr, right: &Expr) -> bool {
 /// A cast that changes no number: each of the narrower type is one of the wider.
 #[inline]
 pub(crate) fn is_widening(ty: SqlType, input: &Expr, mode: CastMode) -> bool {
-    !matches!(mode, CastMode::Try | CastMode::Nearest)
+    !matches!(mode, CastMode::Try | CastMode::Nearest | CastMode::Latest)
         && is_whole(ty)
         && is_whole(input.ty)
         && input.ty.precedence() <= ty.precedence()

@@ -44,7 +44,7 @@ impl Whole {
             ExprKind::Const(value) => value.as_i64().map(Whole::Const),
             // Widening loses nothing; narrowing must be checked by whoever knows the type's range.
             ExprKind::Cast { input, mode, .. }
-                if !matches!(mode, CastMode::Try | CastMode::Nearest)
+                if !matches!(mode, CastMode::Try | CastMode::Nearest | CastMode::Latest)
                     && input.ty.is_integer()
                     && input.ty.precedence() <= expr.ty.precedence() =>
             {

@@ -185,6 +185,8 @@ pub enum CastMode {
     Implicit,
     /// A bound of a range, of a wider type, in the type of the key: [`types::convert::nearest`]. Only the planner makes it.
     Nearest,
+    /// The last moment of a day in the type of the key, likewise: [`types::convert::latest`].
+    Latest,
     /// A value stored in a column: a string that does not fit is error 2628, naming the table of
     /// the statement and the column at this ordinal.
     Store { column: u16 },

@@ -57,6 +57,7 @@ impl fmt::Display for Expr {
                     CastMode::Explicit | CastMode::Implicit => "CAST",
                     CastMode::Try => "TRY_CAST",
                     CastMode::Nearest => "NEAREST",
+                    CastMode::Latest => "LATEST",
                     CastMode::Store { .. } => "STORE",
                 };
                 write!(f, "{word}({input} AS {}", self.ty)?;

@@ -357,9 +357,14 @@ impl Lowering {
             key.iter().position(|(ordinal, _)| get.columns[*ordinal] == id)
         };
         let at = |pred: &Expr| match &pred.kind {
-            ExprKind::Compare { op, left, right } => {
-                Some((*op, place(left).or_else(|| place(right))?))
-            }
+            ExprKind::Compare { op, left, right } => match day_of_column(pred) {
+                // A day is a range of moments.
+                Some(id) => {
+                    let at = key.iter().position(|(ordinal, _)| get.columns[*ordinal] == id)?;
+                    Some((if *op == CompareOp::Eq { CompareOp::Ge } else { *op }, at))
+                }
+                None => Some((*op, place(left).or_else(|| place(right))?)),
+            },
             // Its beginning is a range.
             ExprKind::Like { input, negated: false, .. } if found.starts.is_some() => {
                 Some((CompareOp::Ge, place(input)?))

@@ -16,6 +16,7 @@ use ir::*;
 use types::{SqlType, Value, convert};
 
 use crate::fold::{conjuncts, fold};
+use crate::key_range::{day_of, day_of_column};
 
 /// Rows that one bound of an unknown value leaves, and two.
 const ONE_BOUND: f64 = 0.3;
@@ -167,9 +168,14 @@ impl Facts {
         match &e.kind {
             ExprKind::Const(value) => Some(value.clone()),
             ExprKind::Var(VarId(n)) => self.values.get(*n as usize).cloned(),
-            ExprKind::Cast { input, style, .. } => {
+            ExprKind::Cast { input, mode, style } => {
                 let value = self.value(input)?;
-                convert::cast(&value, input.ty, e.ty, style.unwrap_or(0)).ok()
+                match mode {
+                    CastMode::Nearest => convert::nearest(&value, input.ty, e.ty),
+                    CastMode::Latest => convert::latest(&value, e.ty),
+                    _ => convert::cast(&value, input.ty, e.ty, style.unwrap_or(0)),
+                }
+                .ok()
             }
             ExprKind::Func { func: FuncId::Collate(rule), args } => match self.value(&args[0])? {
                 Value::Str(text) => Some(Value::Str(text.with_rule(*rule))),
@@ -338,6 +344,7 @@ impl Facts {
         let share = match &pred.kind {
             ExprKind::Const(Value::Bit(true)) => 1.0,
             ExprKind::Const(_) => 0.0,
+            ExprKind::Compare { .. } if day_of_column(pred).is_some() => self.of_day(pred, own),
             ExprKind::Compare { op: CompareOp::Eq, left, right } => self.equal(left, right, own),
             ExprKind::Compare { op: CompareOp::Ne, left, right } => {
                 1.0 - self.equal(left, right, own)
@@ -385,6 +392,21 @@ impl Facts {
             _ => UNKNOWN,
         };
         share.clamp(0.0, 1.0)
+    }
+
+    /// `CAST(column AS date) = day` and its like.
+    fn of_day(&self, pred: &Expr, own: Own<'_>) -> f64 {
+        let Some(column) = day_of_column(pred).filter(|id| self.column_in(*id, own).is_some())
+        else {
+            return UNKNOWN;
+        };
+        let Some((table, ordinal)) = self.column(column) else { return UNKNOWN };
+        let own: Vec<ColId> = vec![column];
+        let Some((lower, upper)) = day_of(pred, column, table.columns[*ordinal].ty, &own) else {
+            return UNKNOWN;
+        };
+        let end = |bound: Option<(Expr, bool)>| bound.map(|(e, at)| (self.value(&e), at));
+        self.of_range(&Range { column, lower: end(lower), upper: end(upper) })
     }
 
     fn equal(&self, left: &Expr, right: &Expr, own: Own<'_>) -> f64 {

@@ -219,6 +219,7 @@ fn fold_cast(input: &Expr, mode: CastMode, style: Option<i32>, ty: SqlType) -> O
     let result = match mode {
         CastMode::Store { .. } => convert::assign(value, input.ty, ty),
         CastMode::Nearest => convert::nearest(value, input.ty, ty),
+        CastMode::Latest => convert::latest(value, ty),
         _ => convert::cast(value, input.ty, ty, style.unwrap_or(0)),
     };
     match (result, mode) {

@@ -248,6 +248,10 @@ pub(crate) fn key_range(
         while i < rest.len() {
             let bound = against(&rest[i], column, ty, &get.columns);
             let Some((op, (e, exact))) = bound else {
+                let day = day_of(&rest[i], column, ty, &get.columns);
+                if let Some(moments) = day.filter(|_| range.ends() == 0) {
+                    (range.lower, range.upper) = moments;
+                }
                 i += 1;
                 continue;
             };
@@ -331,6 +335,47 @@ pub(crate) fn against(
             }
             _ => {}
         }
+    }
+    None
+}
+
+/// The column of `CAST(column AS date) op day`.
+pub(crate) fn day_of_column(pred: &Expr) -> Option<ColId> {
+    let ExprKind::Compare { left, right, .. } = &pred.kind else { return None };
+    [left, right].into_iter().find_map(|e| match &e.kind {
+        ExprKind::Cast { input, style: None, .. } if e.ty == SqlType::Date => match input.kind {
+            ExprKind::Col(id) if input.ty != SqlType::Date => Some(id),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// One end of a range: the value, and whether it is inside.
+type End = Option<(Expr, bool)>;
+
+/// The moments that `CAST(column AS date) op day` lets through, ends included. The predicate itself is asked once more.
+pub(crate) fn day_of(pred: &Expr, column: ColId, ty: SqlType, own: &[ColId]) -> Option<(End, End)> {
+    let ExprKind::Compare { op, left, right } = &pred.kind else { return None };
+    if !matches!(ty, SqlType::DateTime | SqlType::SmallDateTime | SqlType::DateTime2(_)) {
+        return None;
+    }
+    for (op, this, other) in [(*op, left, right), (op.flip(), right, left)] {
+        let is_day = this.ty == SqlType::Date
+            && other.ty == SqlType::Date
+            && matches!(&this.kind, ExprKind::Cast { input, style: None, .. }
+                if input.kind == ExprKind::Col(column));
+        if !is_day || !is_foreign(other, own) {
+            continue;
+        }
+        let first = || Some((cast((**other).clone(), ty, CastMode::Nearest), true));
+        let last = || Some((cast((**other).clone(), ty, CastMode::Latest), true));
+        return Some(match op {
+            CompareOp::Eq => (first(), last()),
+            CompareOp::Gt | CompareOp::Ge => (first(), None),
+            CompareOp::Lt | CompareOp::Le => (None, last()),
+            CompareOp::Ne => return None,
+        });
     }
     None
 }

@@ -17,7 +17,7 @@ mod xml_text;
 use crate::collation::{self, CodePage, Rule};
 use crate::{Bytes, Decimal, Len, SqlType, Text, TypeError, Value, format};
 pub use dates::{DateOrder, is_plain_date};
-pub use nearest::{is_embedded, nearest};
+pub use nearest::{is_embedded, latest, nearest};
 use runtime::task::{self, Stopped, breathing, is_stopped};
 use std::borrow::Cow;
 

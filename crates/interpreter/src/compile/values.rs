@@ -86,7 +86,7 @@ fn trees(expr: &Expr) -> usize {
             trees(input)
         }
         ExprKind::Cast { input, mode, .. }
-            if !matches!(mode, CastMode::Store { .. } | CastMode::Nearest) =>
+            if !matches!(mode, CastMode::Store { .. } | CastMode::Nearest | CastMode::Latest) =>
         {
             let to_number = expr.ty.is_integer() || expr.ty == SqlType::Float;
             let narrows = !widens(input.ty, expr.ty) && *mode == CastMode::Try;
@@ -308,7 +308,10 @@ impl Compiler {
                 if family.reads(expr.ty)
                     && family.reads(input.ty)
                     && widens(input.ty, expr.ty)
-                    && !matches!(mode, CastMode::Store { .. } | CastMode::Nearest) =>
+                    && !matches!(
+                        mode,
+                        CastMode::Store { .. } | CastMode::Nearest | CastMode::Latest
+                    ) =>
             {
                 self.operand(input, family)
             }
@@ -375,7 +378,10 @@ impl Compiler {
                 d
             }
             ExprKind::Cast { input, mode, .. }
-                if !matches!(mode, CastMode::Store { .. } | CastMode::Nearest) =>
+                if !matches!(
+                    mode,
+                    CastMode::Store { .. } | CastMode::Nearest | CastMode::Latest
+                ) =>
             {
                 self.cast(expr, input, *mode, into)
             }

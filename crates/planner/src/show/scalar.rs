@@ -73,9 +73,10 @@ impl Show<'_> {
                 let word = match mode {
                     CastMode::Explicit => "CONVERT",
                     CastMode::Try => "TRY_CAST",
-                    CastMode::Implicit | CastMode::Nearest | CastMode::Store { .. } => {
-                        "CONVERT_IMPLICIT"
-                    }
+                    CastMode::Implicit
+                    | CastMode::Nearest
+                    | CastMode::Latest
+                    | CastMode::Store { .. } => "CONVERT_IMPLICIT",
                 };
                 let inner = inner(input);
                 match mode {

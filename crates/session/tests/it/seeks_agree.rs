@@ -102,7 +102,13 @@ fn pattern(dice: &mut Dice) -> String {
 fn predicate(dice: &mut Dice) -> (String, String) {
     let (column, own, others) = COLUMNS[dice.below(COLUMNS.len() as u64) as usize];
     let is_text = own.contains("char");
-    match dice.below(if is_text { 5 } else { 4 }) {
+    let is_moment = own.starts_with("datetime");
+    match dice.below(if is_text || is_moment { 5 } else { 4 }) {
+        4 if is_moment => {
+            let op = dice.one(&["=", "<", "<=", ">", ">="]);
+            let declared = format!("DECLARE @p date = {};", literal(dice, "date", column));
+            (declared, format!("CAST({column} AS date) {op} @p"))
+        }
         0 => {
             let ty = dice.one(others);
             let (p, q) = (literal(dice, ty, column), literal(dice, ty, column));

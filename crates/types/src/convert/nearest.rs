@@ -63,6 +63,25 @@ pub fn nearest(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeE
     }
 }
 
+/// The last value of `to`, a type of dates with times, that falls on a day: on the nearest of its days where it has no such.
+pub fn latest(day: &Value, to: SqlType) -> Result<Value, TypeError> {
+    const TICKS_PER_DAY: u64 = crate::datetime::TICKS_PER_DAY;
+    Ok(match (nearest(day, SqlType::Date, to)?, to) {
+        (Value::DateTime(d), SqlType::SmallDateTime) => Value::DateTime(DateTime {
+            ticks: DateTime::TICKS_PER_DAY - DateTime::TICKS_PER_MINUTE,
+            ..d
+        }),
+        (Value::DateTime(d), _) => {
+            Value::DateTime(DateTime { ticks: DateTime::TICKS_PER_DAY - 1, ..d })
+        }
+        (Value::DateTime2(d), SqlType::DateTime2(digits)) => {
+            let unit = 10u64.pow(7 - u32::from(digits));
+            Value::DateTime2(DateTime2 { ticks: TICKS_PER_DAY - unit, ..d })
+        }
+        (other, _) => other,
+    })
+}
+
 /// The end of `to` that a value lies beyond.
 fn end(value: &Value, to: SqlType) -> Option<Value> {
     let is_below = match value {
