@@ -101,6 +101,13 @@ pub(crate) fn load(
                 };
                 let own =
                     if kind == PrincipalKind::Application { login.password.clone() } else { None };
+                // A fixed role that is younger than the folder gives way to who has its name already.
+                let mut fixed = directory.principals.values().take_while(|other| other.fixed);
+                let namesake =
+                    fixed.find(|other| other.id != id && other.name.eq_ignore_ascii_case(&name));
+                if let Some(namesake) = namesake.map(|other| other.id) {
+                    directory.remove(namesake);
+                }
                 directory.put(Principal {
                     id,
                     name,

@@ -641,3 +641,26 @@ fn the_servers_principals_are_durable_at_once() {
     assert_eq!(*again.directory(), *before);
     assert_eq!(*f.catalog.directory(None), Directory::database(&security::SA_SID));
 }
+
+/// Fixed roles are not stored: a folder of an earlier version has those of this one, but for names that are taken.
+#[test]
+fn a_fixed_role_gives_way_to_an_older_namesake() {
+    let f = Fixture::new(33);
+    let server = ServerCatalog::create(&f.db).unwrap();
+    let name = "##ms_LoginManager##";
+    server
+        .change_directory(|d| -> Result<(), CatalogError> {
+            let id = security::server_role::FIRST;
+            d.put(security::Principal::new(id, name, security::PrincipalKind::User, id));
+            Ok(())
+        })
+        .unwrap();
+    drop(server);
+    let f = f.reopen();
+    let directory = ServerCatalog::open(&f.db).unwrap().directory();
+    let all: Vec<i32> = directory.principals.keys().copied().collect();
+    assert!(!all.contains(&security::server_role::LOGIN_MANAGER));
+    assert!(all.contains(&security::server_role::DATABASE_MANAGER));
+    let found = directory.find("##MS_LoginManager##").map(|p| p.id);
+    assert_eq!(found, Some(security::server_role::FIRST));
+}

@@ -45,7 +45,7 @@ impl Commands<'_> {
         match ddl {
             Ddl::CreateDatabase(create) => {
                 self.no_transaction("CREATE DATABASE")?;
-                if !self.may_on_server(Permission::CreateAnyDatabase) {
+                if !self.may_create_database() {
                     return Err(database_denied("CREATE DATABASE", "master"));
                 }
                 self.host.create_database(create)?;

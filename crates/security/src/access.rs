@@ -12,6 +12,8 @@
 //! Asked when a statement is compiled, never for a row. What it was asked about is small, so nothing here is cached;
 //! who caches the answer keeps the versions of both directories with it.
 
+mod fixed_roles;
+
 use crate::directory::{
     Directory, GrantState, Principal, PrincipalKind, database_role, server_role,
 };
@@ -235,21 +237,31 @@ impl Access {
             Target::Principal(id) => self.user == id,
             _ => false,
         };
-        is_self
-            || self.owns(target)
-            || Permission::ALL
-                .iter()
-                .filter(|p| p.applies_to(target.class()))
-                .any(|p| self.allows(*p, target))
+        is_self || self.owns(target) || target.class().permissions().any(|p| self.allows(p, target))
+    }
+
+    /// Whether something was denied that refuses it; what was never said refuses nothing.
+    pub fn denies(&self, permission: Permission, target: Target) -> bool {
+        self.weigh(permission, target, false) == Some(false)
     }
 
     fn ask(&self, permission: Permission, target: Target, with_grant_option: bool) -> bool {
+        self.weigh(permission, target, with_grant_option) == Some(true)
+    }
+
+    /// Allowed, denied, or nothing said.
+    fn weigh(
+        &self,
+        permission: Permission,
+        target: Target,
+        with_grant_option: bool,
+    ) -> Option<bool> {
         if self.is_sysadmin() {
-            return true;
+            return Some(true);
         }
         let in_database = !target.securable().1;
         if in_database && self.user == database_role::DBO {
-            return true;
+            return Some(true);
         }
         let mut open = vec![Node { target, permission }];
         let mut seen = 0;
@@ -258,7 +270,7 @@ impl Access {
         while let Some(node) = open.get(seen).copied() {
             seen += 1;
             if self.owns_on_the_way(node) {
-                return true;
+                return Some(true);
             }
             match self.said(node, with_grant_option) {
                 // Its own grant has come before it.
@@ -267,7 +279,7 @@ impl Access {
                         && allowed
                         && node.permission == permission
                         && matches!(node.target, Target::Object { .. }) => {}
-                Some(false) => return false,
+                Some(false) => return Some(false),
                 Some(true) => allowed = true,
                 None => {}
             }
@@ -286,7 +298,7 @@ impl Access {
                 step(node.target.parent(), self.of_role(node, up));
             }
         }
-        allowed
+        allowed.then_some(true)
     }
 
     /// The owner of the thing, or of the schema it lies in.
@@ -297,14 +309,21 @@ impl Access {
     }
 
     /// ALTER of a role is implied by ALTER ANY ROLE, that of an application role by ALTER ANY APPLICATION ROLE, where that
-    /// of a user is by ALTER ANY USER.
+    /// of a user is by ALTER ANY USER; and ALTER of a server role by ALTER ANY SERVER ROLE, where that of a login is by ALTER
+    /// ANY LOGIN.
     fn of_role(&self, node: Node, up: Permission) -> Permission {
-        let Target::Principal(id) = node.target else { return up };
-        let kind = self.database.principals.get(&id).map(|p| p.kind);
-        match (up, kind) {
+        let principal = match node.target {
+            Target::Principal(id) => self.database.principals.get(&id),
+            Target::Login(id) => self.server.principals.get(&id),
+            _ => return up,
+        };
+        match (up, principal.map(|p| p.kind)) {
             (Permission::AlterAnyUser, Some(PrincipalKind::Role)) => Permission::AlterAnyRole,
             (Permission::AlterAnyUser, Some(PrincipalKind::Application)) => {
                 Permission::AlterAnyApplicationRole
+            }
+            (Permission::AlterAnyLogin, Some(PrincipalKind::Role)) => {
+                Permission::AlterAnyServerRole
             }
             (other, _) => other,
         }
@@ -332,9 +351,11 @@ impl Access {
                 Some(GrantState::Grant) | None => {}
             }
             let fixed = match node.target {
-                Target::Server if !with_grant_option => of_server_role(*member, node.permission),
+                Target::Server if !with_grant_option => {
+                    fixed_roles::of_server_role(*member, node.permission)
+                }
                 Target::Database if !with_grant_option => {
-                    of_database_role(*member, node.permission)
+                    fixed_roles::of_database_role(*member, node.permission)
                 }
                 _ => None,
             };
@@ -352,70 +373,6 @@ impl Access {
 /// is asked for like anything else.
 fn role_owner(principal: Option<&Principal>) -> Option<i32> {
     principal.filter(|p| p.is_role()).map(|p| p.owner)
-}
-
-/// What a fixed server role may do, on the server.
-fn of_server_role(role: i32, permission: Permission) -> Option<bool> {
-    use Permission::*;
-    let may = match role {
-        server_role::SYSADMIN => permission == ControlServer,
-        server_role::SECURITYADMIN => permission == AlterAnyLogin,
-        server_role::SERVERADMIN => {
-            matches!(permission, AlterServerState | AlterSettings | Shutdown | ViewServerState)
-        }
-        server_role::PROCESSADMIN => {
-            matches!(permission, AlterAnyConnection | AlterServerState | ViewServerState)
-        }
-        server_role::DBCREATOR => matches!(permission, CreateAnyDatabase | AlterAnyDatabase),
-        server_role::BULKADMIN => permission == AdministerBulkOperations,
-        _ => false,
-    };
-    may.then_some(true)
-}
-
-/// What a fixed database role may do, or must not, on the database.
-fn of_database_role(role: i32, permission: Permission) -> Option<bool> {
-    use Permission::*;
-    let may = match role {
-        database_role::OWNER => permission == Control,
-        database_role::ACCESSADMIN => matches!(permission, AlterAnyUser | Connect | CreateSchema),
-        database_role::SECURITYADMIN => {
-            matches!(
-                permission,
-                AlterAnyApplicationRole | AlterAnyRole | CreateSchema | ViewDefinition
-            )
-        }
-        database_role::DDLADMIN => matches!(
-            permission,
-            AlterAnyDatabaseDdlTrigger
-                | AlterAnyDataspace
-                | AlterAnySchema
-                | Checkpoint
-                | CreateSynonym
-                | CreateDefault
-                | CreateFunction
-                | CreateProcedure
-                | CreateRule
-                | CreateSchema
-                | CreateTable
-                | CreateType
-                | CreateXmlSchemaCollection
-                | CreateFulltextCatalog
-                | CreateView
-                | References
-        ),
-        database_role::BACKUPOPERATOR => {
-            matches!(permission, BackupDatabase | BackupLog | Checkpoint)
-        }
-        database_role::DATAREADER => permission == Select,
-        database_role::DATAWRITER => matches!(permission, Insert | Update | Delete),
-        database_role::DENYDATAREADER if permission == Select => return Some(false),
-        database_role::DENYDATAWRITER if matches!(permission, Insert | Update | Delete) => {
-            return Some(false);
-        }
-        _ => false,
-    };
-    may.then_some(true)
 }
 
 /// May the login connect at all? CONNECT SQL is granted to every login when it is made.

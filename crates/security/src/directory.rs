@@ -156,10 +156,20 @@ pub mod server_role {
     pub const DISKADMIN: i32 = 8;
     pub const DBCREATOR: i32 = 9;
     pub const BULKADMIN: i32 = 10;
+    pub const SERVER_STATE_READER: i32 = 11;
+    pub const SERVER_STATE_MANAGER: i32 = 12;
+    pub const DEFINITION_READER: i32 = 13;
+    pub const DATABASE_CONNECTOR: i32 = 14;
+    pub const DATABASE_MANAGER: i32 = 15;
+    pub const LOGIN_MANAGER: i32 = 16;
+    pub const SECURITY_DEFINITION_READER: i32 = 17;
+    pub const PERFORMANCE_DEFINITION_READER: i32 = 18;
+    pub const SERVER_SECURITY_STATE_READER: i32 = 19;
+    pub const SERVER_PERFORMANCE_STATE_READER: i32 = 20;
     /// First id of a login or role that somebody made.
     pub const FIRST: i32 = 257;
 
-    pub(crate) const NAMES: [(i32, &str); 9] = [
+    pub(crate) const NAMES: [(i32, &str); 19] = [
         (PUBLIC, "public"),
         (SYSADMIN, "sysadmin"),
         (SECURITYADMIN, "securityadmin"),
@@ -169,6 +179,16 @@ pub mod server_role {
         (DISKADMIN, "diskadmin"),
         (DBCREATOR, "dbcreator"),
         (BULKADMIN, "bulkadmin"),
+        (SERVER_STATE_READER, "##MS_ServerStateReader##"),
+        (SERVER_STATE_MANAGER, "##MS_ServerStateManager##"),
+        (DEFINITION_READER, "##MS_DefinitionReader##"),
+        (DATABASE_CONNECTOR, "##MS_DatabaseConnector##"),
+        (DATABASE_MANAGER, "##MS_DatabaseManager##"),
+        (LOGIN_MANAGER, "##MS_LoginManager##"),
+        (SECURITY_DEFINITION_READER, "##MS_SecurityDefinitionReader##"),
+        (PERFORMANCE_DEFINITION_READER, "##MS_PerformanceDefinitionReader##"),
+        (SERVER_SECURITY_STATE_READER, "##MS_ServerSecurityStateReader##"),
+        (SERVER_PERFORMANCE_STATE_READER, "##MS_ServerPerformanceStateReader##"),
     ];
 }
 
@@ -258,6 +278,13 @@ impl Directory {
         }
         new.members.insert((OWNER, DBO));
         new.grant(Securable::Database, DBO, Permission::Connect, GrantState::Grant, DBO);
+        // Since SQL Server 2016, for who reads encrypted columns.
+        for any in [
+            Permission::ViewAnyColumnEncryptionKeyDefinition,
+            Permission::ViewAnyColumnMasterKeyDefinition,
+        ] {
+            new.grant(Securable::Database, PUBLIC, any, GrantState::Grant, DBO);
+        }
         new
     }
 

@@ -28,6 +28,7 @@ mod recovery;
 mod statement_txn;
 mod tag;
 mod transaction;
+mod view_asks;
 mod view_changes;
 mod view_plans;
 mod visibility;
@@ -72,4 +73,7 @@ pub use state::{
 pub use statement_txn::StatementTxn;
 pub use tag::Tag;
 pub use transaction::{Transaction, durability};
-pub use visibility::{asks_by_session, object_target, own_rows_by, target_in};
+pub use view_asks::{
+    ViewAsks, check_server_state, check_view, database_state_denied, view_asks, views_that_ask,
+};
+pub use visibility::{object_target, target_in};

@@ -45,7 +45,10 @@ pub(crate) fn login_property(
             None if facts.check_policy && facts.check_expiration => Value::Int(-1),
             None => Value::Null,
         },
-        "passwordhash" if access.allows(Permission::ControlServer, Target::Server) => {
+        "passwordhash"
+            if access
+                .allows(Permission::ViewAnyCryptographicallySecuredDefinition, Target::Server) =>
+        {
             hash.map_or(Value::Null, |hash| Value::binary(hash.stored()))
         }
         // 2 is SHA-2; what else there is has no number.

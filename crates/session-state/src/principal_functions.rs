@@ -148,7 +148,7 @@ fn permission_bits(state: &SessionState, access: &Access, args: &[Value]) -> Val
             Target::Database,
         );
         if state.database.id == 1 {
-            all |= bits(&[(1, CreateAnyDatabase)], Target::Server);
+            all |= bits(&[(1, CreateDatabase)], Target::Database);
         }
         return Value::Int(all);
     };
@@ -228,7 +228,10 @@ fn has_permission(
             let Some(there) = access.elsewhere(open.catalog.directory(None)) else {
                 return Value::Int(0);
             };
-            let Some(permission) = Permission::by_name(&permission) else { return Value::Null };
+            let permission = Permission::by_name(&permission);
+            let Some(permission) = permission.filter(|p| p.applies_to(Class::Database)) else {
+                return Value::Null;
+            };
             return Value::Int(i32::from(there.allows(permission, Target::Database)));
         }
         (Some("SERVER"), _) => Some(Target::Server),
@@ -276,7 +279,7 @@ fn has_permission(
             let found = state.find_xml_schemas(schema, bare);
             found.map(|found| object_target(access, &catalog::ObjectRef::Procedure(found)))
         }
-        (Some("USER" | "ROLE"), Some(name)) => {
+        (Some("USER" | "ROLE" | "APPLICATION ROLE"), Some(name)) => {
             database.find(name).map(|found| Target::Principal(found.id))
         }
         (Some("LOGIN" | "SERVER ROLE"), Some(name)) => {

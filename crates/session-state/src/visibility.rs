@@ -1,21 +1,7 @@
-//! What a session may see of the server's state without VIEW SERVER STATE, and objects as permissions know them.
+//! Objects as permissions know them.
 
 use catalog::{ModuleKind, ObjectRef};
 use security::{Access, Target};
-
-/// Views that show a session its own rows without VIEW SERVER STATE, by this column.
-pub fn own_rows_by(view: &str) -> Option<&'static str> {
-    Some(match view {
-        "sys.dm_exec_sessions" | "sys.dm_exec_requests" => "session_id",
-        "sys.sysprocesses" => "spid",
-        _ => return None,
-    })
-}
-
-/// A function that answers for the session itself without VIEW SERVER STATE, and else for nobody.
-pub fn asks_by_session(view: &str) -> bool {
-    view == "sys.dm_exec_input_buffer"
-}
 
 /// An object as the lattice knows it.
 pub fn object_target(access: &Access, object: &ObjectRef) -> Target {

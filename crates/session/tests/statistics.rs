@@ -534,12 +534,12 @@ fn without_the_permission_a_session_sees_itself() {
             "sys.dm_io_virtual_file_stats(NULL, NULL)",
             "sys.dm_os_performance_counters",
             "sys.dm_db_index_usage_stats",
-            "sys.dm_db_log_info(NULL)",
+            "sys.dm_db_log_space_usage",
             "sys.dm_exec_sql_text(0x02)",
         ] {
             assert_eq!(refused(session, &format!("SELECT * FROM {view}")), [300, 297], "{view}");
         }
-        assert_eq!(refused(session, "SELECT * FROM sys.dm_db_log_space_usage"), [262]);
+        assert_eq!(refused(session, "SELECT * FROM sys.dm_db_log_info(NULL)"), [262, 297]);
         for batch in [
             "DBCC SQLPERF (LOGSPACE)",
             "DBCC SQLPERF ('sys.dm_os_wait_stats', CLEAR)",

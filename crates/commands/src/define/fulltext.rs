@@ -107,7 +107,7 @@ impl Commands<'_> {
         let scope = self.state.definitions();
         let found = self.state.database.catalog.module(scope, Some("dbo"), name, CATALOG);
         let found =
-            found.filter(|_| self.check_database(Permission::CreateFulltextCatalog).is_ok());
+            found.filter(|_| self.check_database(Permission::AlterAnyFulltextCatalog).is_ok());
         found.ok_or_else(|| {
             let database = &self.state.database.name;
             let text = format!(

@@ -15,6 +15,9 @@ use std::sync::Arc;
 use syntax::ast::{Grant, GrantVerb, Ident, SecurableName};
 use types::Value;
 
+/// database_id of `master`.
+const MASTER: u16 = 1;
+
 impl Commands<'_> {
     /// GRANT, DENY, REVOKE.
     pub fn grant(&mut self, grant: &Grant, frame: &mut [Value]) -> Result<(), SqlError> {
@@ -69,7 +72,8 @@ impl Commands<'_> {
             return Err(SqlError::new(4606, 16, text));
         }
         let server = target.securable().1;
-        if server && self.state.database.id != 1 {
+        self.check_granted_here(&permissions)?;
+        if server && self.state.database.id != MASTER {
             return Err(SqlError::new(
                 4621,
                 16,
@@ -114,6 +118,26 @@ impl Commands<'_> {
             Ok(())
         };
         if server { self.change_server(change) } else { self.change_database(frame, change) }
+    }
+
+    /// What is granted in master alone (4619), and what SQL Server has for Azure SQL Database only (4630).
+    fn check_granted_here(&self, permissions: &[(Permission, &[Ident])]) -> Result<(), SqlError> {
+        let is_named = |wanted: Permission| permissions.iter().any(|(named, _)| *named == wanted);
+        if is_named(Permission::CreateDatabase) && self.state.database.id != MASTER {
+            let text = "CREATE DATABASE permission can only be granted in the master database.";
+            return Err(SqlError::new(4619, 16, text));
+        }
+        let bulk = Permission::AdministerDatabaseBulkOperations;
+        if is_named(bulk) {
+            let text = format!(
+                "The permission '{}' is not supported in this version of SQL Server. Alternatively, use the server \
+                 level '{}' permission.",
+                bulk.name(),
+                Permission::AdministerBulkOperations.name()
+            );
+            return Err(SqlError::new(4630, 16, text));
+        }
+        Ok(())
     }
 
     /// Who stands behind AS, from whom the caller has his right to grant, and whom he must be able to act for; 15151.
@@ -173,6 +197,8 @@ impl Commands<'_> {
         }
         match found {
             None => true,
+            // There are no queues.
+            _ if permission == Receive => false,
             Some(ObjectRef::Table(_)) => permission != Execute,
             Some(ObjectRef::Procedure(module)) => match module.kind {
                 ModuleKind::Procedure => permission == Execute,
@@ -205,14 +231,20 @@ impl Commands<'_> {
                 _ => vec![Select, Insert, Update, Delete, References],
             },
             Target::Database => {
-                vec![
-                    CreateTable,
-                    CreateProcedure,
-                    CreateView,
-                    CreateFunction,
+                let mut all = vec![
                     BackupDatabase,
                     BackupLog,
-                ]
+                    CreateDefault,
+                    CreateFunction,
+                    CreateProcedure,
+                    CreateRule,
+                    CreateTable,
+                    CreateView,
+                ];
+                if self.state.database.id == MASTER {
+                    all.push(CreateDatabase);
+                }
+                all
             }
             _ => {
                 return Err(SqlError::new(

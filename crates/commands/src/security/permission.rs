@@ -12,10 +12,10 @@ use crate::security::reached::Mentioned;
 use crate::security::runs_as::owner_of;
 use crate::security::{Defined, RunsAs};
 use catalog::{ModuleKind, ObjectRef, ProcedureDef, TableDef};
-use executor::{SqlError, SqlMessage};
-use ir::{Called, Expr, StmtKind, SystemView};
+use executor::SqlError;
+use ir::{Called, Expr, StmtKind};
 use security::{Permission, PrincipalKind, Target, database_role};
-use session_state::{asks_by_session, object_target, own_rows_by, target_in};
+use session_state::{check_view, object_target, target_in};
 use std::sync::Arc;
 use types::SqlType;
 
@@ -60,7 +60,7 @@ impl Commands<'_> {
                         }
                     }
                 }
-                Need::View(view) => self.check_view(view)?,
+                Need::View(view) => check_view(view, self.state, self.host)?,
                 Need::XmlSchemas(number) => {
                     if let Some(id) = self.xml_schemas_of(*number) {
                         self.check_type(id, Permission::Execute, chain)?;
@@ -246,30 +246,6 @@ impl Commands<'_> {
         .with_state(5)
     }
 
-    /// Statistics views: 300 and 297, or 262.
-    fn check_view(&self, view: &SystemView) -> Result<(), SqlError> {
-        let access = self.state.identity.access();
-        match state_needed(&view.name) {
-            Some(Permission::ViewDatabaseState) => {
-                if access.allows(Permission::ViewDatabaseState, Target::Database) {
-                    return Ok(());
-                }
-                let database = view.database.as_deref().unwrap_or(&self.state.database.name);
-                Err(database_denied(Permission::ViewDatabaseState.name(), database))
-            }
-            Some(permission) if !access.allows(permission, Target::Server) => {
-                let text = format!(
-                    "{} permission was denied on object 'server', database 'master'.",
-                    permission.name()
-                );
-                let ahead = SqlMessage { severity: 14, ..SqlMessage::info(300, 0, text) };
-                let text = "The user does not have permission to perform this action.";
-                Err(SqlError::new(297, 16, text).with_ahead(vec![ahead]))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// A permission on the database; 262.
     pub fn check_database(&self, permission: Permission) -> Result<(), SqlError> {
         if !self.state.identity.is_limited()
@@ -291,6 +267,17 @@ impl Commands<'_> {
     /// A permission on the server. A `dbo` is somebody in his database only.
     pub fn may_on_server(&self, permission: Permission) -> bool {
         self.state.identity.access().allows(permission, Target::Server)
+    }
+
+    /// CREATE ANY DATABASE on the server, or CREATE DATABASE in `master`.
+    pub fn may_create_database(&mut self) -> bool {
+        if self.may_on_server(Permission::CreateAnyDatabase) {
+            return true;
+        }
+        let access = self.state.identity.access().clone();
+        let master = self.host.database("master");
+        let there = master.and_then(|open| access.elsewhere(open.catalog.directory(None)));
+        there.is_some_and(|there| there.allows(Permission::CreateDatabase, Target::Database))
     }
 
     /// The right to put an object into a schema; 2760.
@@ -426,34 +413,4 @@ impl Commands<'_> {
             false => access.allows(Permission::Alter, target),
         }
     }
-}
-
-/// The permission that a statistics view needs.
-fn state_needed(view: &str) -> Option<Permission> {
-    let name = view.strip_prefix("sys.")?;
-    // Everyone sees his own row of these: see `own_rows_by`.
-    if own_rows_by(view).is_some() || asks_by_session(view) {
-        return None;
-    }
-    // Everyone may know which audits there can be; what is in their files is the administrators'.
-    if matches!(name, "dm_audit_actions" | "dm_audit_class_type_map") {
-        return None;
-    }
-    if name == "fn_get_audit_file" {
-        return Some(Permission::ControlServer);
-    }
-    // What it tells of a text needs what the text needs.
-    if name.starts_with("dm_exec_describe_first_result_set") {
-        return None;
-    }
-    // What is the server's, by SQL Server's documentation of each.
-    if matches!(name, "dm_db_index_usage_stats" | "dm_db_log_info" | "dm_db_log_stats")
-        || name.starts_with("dm_db_missing_index")
-    {
-        return Some(Permission::ViewServerState);
-    }
-    if name.starts_with("dm_db_") {
-        return Some(Permission::ViewDatabaseState);
-    }
-    name.starts_with("dm_").then_some(Permission::ViewServerState)
 }

@@ -83,7 +83,7 @@ impl Commands<'_> {
             RestoreKind::LabelOnly => "RESTORE LABELONLY",
         };
         let order = self.media_order(&restore.media, frame)?;
-        if !self.may_on_server(Permission::CreateAnyDatabase) {
+        if !self.may_create_database() {
             return Err(match order.database.is_empty() {
                 true => database_denied("CREATE DATABASE", "master"),
                 false => SqlError::new(

@@ -197,11 +197,83 @@ fn fixed_roles() {
         (server_role::PROCESSADMIN, AlterAnyConnection, true),
         (server_role::SERVERADMIN, AlterSettings, true),
         (server_role::SERVERADMIN, AlterAnyLogin, false),
+        (server_role::SETUPADMIN, AlterAnyLinkedServer, true),
+        (server_role::DISKADMIN, AlterResources, true),
+        (server_role::SERVER_STATE_READER, ViewServerSecurityState, true),
+        (server_role::SERVER_STATE_READER, AlterServerState, false),
+        (server_role::SERVER_STATE_MANAGER, AlterServerState, true),
+        (server_role::SERVER_STATE_MANAGER, ViewServerPerformanceState, true),
+        (server_role::SERVER_PERFORMANCE_STATE_READER, ViewServerPerformanceState, true),
+        (server_role::SERVER_PERFORMANCE_STATE_READER, ViewServerSecurityState, false),
+        (server_role::SERVER_SECURITY_STATE_READER, ViewServerSecurityState, true),
+        (server_role::SERVER_SECURITY_STATE_READER, ViewServerState, false),
+        (server_role::DEFINITION_READER, ViewAnySecurityDefinition, true),
+        (server_role::DEFINITION_READER, ViewAnyCryptographicallySecuredDefinition, false),
+        (server_role::SECURITY_DEFINITION_READER, ViewAnySecurityDefinition, true),
+        (server_role::SECURITY_DEFINITION_READER, ViewAnyDefinition, false),
+        (server_role::PERFORMANCE_DEFINITION_READER, ViewAnyPerformanceDefinition, true),
+        (server_role::DATABASE_CONNECTOR, ConnectAnyDatabase, true),
+        (server_role::DATABASE_MANAGER, CreateAnyDatabase, true),
+        (server_role::LOGIN_MANAGER, CreateLogin, true),
+        (server_role::LOGIN_MANAGER, AlterAnyServerRole, false),
     ];
     for (role, permission, expected) in cases {
         let mut kit = Kit::new();
         kit.server.members.insert((role, 300));
         assert_eq!(kit.ann().allows(permission, Target::Server), expected, "{role} {permission:?}");
+    }
+}
+
+/// The roles of SQL Server 2022 reach into databases, and give nothing on.
+#[test]
+fn what_server_roles_reach_in_a_database() {
+    for (role, permission, expected) in [
+        (server_role::SERVER_STATE_READER, ViewDatabaseState, true),
+        (server_role::SERVER_PERFORMANCE_STATE_READER, ViewDatabasePerformanceState, true),
+        (server_role::SERVER_PERFORMANCE_STATE_READER, ViewDatabaseSecurityState, false),
+        (server_role::SERVER_SECURITY_STATE_READER, ViewDatabaseSecurityState, true),
+        (server_role::DEFINITION_READER, ViewDefinition, true),
+        (server_role::SECURITY_DEFINITION_READER, ViewSecurityDefinition, true),
+        (server_role::SECURITY_DEFINITION_READER, ViewDefinition, false),
+        (server_role::PERFORMANCE_DEFINITION_READER, ViewPerformanceDefinition, true),
+        (server_role::DATABASE_CONNECTOR, Connect, true),
+        (server_role::DATABASE_MANAGER, Alter, true),
+        (server_role::LOGIN_MANAGER, CreateUser, false),
+    ] {
+        let mut kit = Kit::new();
+        kit.server.members.insert((role, 300));
+        let ann = kit.ann();
+        assert_eq!(ann.allows(permission, Target::Database), expected, "{role} {permission:?}");
+        assert!(!ann.may_grant(CreateLogin, Target::Server), "{role}");
+    }
+    let mut kit = Kit::new();
+    kit.server.members.insert((server_role::DATABASE_CONNECTOR, 301));
+    kit.database.remove(6);
+    assert_eq!(user_of(&kit.server, 301, &kit.database), Some(database_role::GUEST));
+}
+
+#[test]
+fn a_denial_above_refuses_what_lies_below() {
+    let mut kit = Kit::new();
+    kit.say(Grant, ViewServerPerformanceState, Target::Server, 300);
+    assert!(kit.ann().allows(ViewServerPerformanceState, Target::Server));
+    assert!(!kit.ann().allows(ViewServerState, Target::Server));
+    assert!(!kit.ann().denies(ViewServerState, Target::Server), "nothing was said of it");
+    kit.say(Deny, ViewServerState, Target::Server, 300);
+    assert!(!kit.ann().allows(ViewServerPerformanceState, Target::Server));
+    assert!(kit.ann().denies(ViewDatabasePerformanceState, Target::Database));
+}
+
+#[test]
+fn a_server_role_is_altered_by_another_permission_than_a_login() {
+    let mut kit = Kit::new();
+    kit.server.put(Principal::new(302, "team", PrincipalKind::Role, 1));
+    kit.say(Grant, AlterAnyLogin, Target::Server, 300);
+    kit.say(Grant, AlterAnyServerRole, Target::Server, 301);
+    for (target, ann, ben) in [(Target::Login(301), true, false), (Target::Login(302), false, true)]
+    {
+        assert_eq!(kit.ann().allows(Alter, target), ann, "{target:?}");
+        assert_eq!(kit.ben().allows(Alter, target), ben, "{target:?}");
     }
 }
 

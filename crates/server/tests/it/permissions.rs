@@ -168,3 +168,59 @@ fn a_reset_connection_is_its_login_again() {
     assert_eq!(anna.query("SELECT 1 WHERE USER_NAME() = 'anna'").rows.len(), 1);
     assert_eq!(anna.query("SELECT price FROM dbo.goods").rows, [[Value::Int(10)]]);
 }
+
+/// What SQL Server 2022 split: who may look at performance sees no security, and a fixed role is enough for either.
+#[test]
+fn performance_and_security_are_looked_at_by_different_people() {
+    let served = serve(Limits::default());
+    let mut sa = shop(&served);
+    let mut anna = enter(&served, "anna", ANNA, "shop");
+    let (performance, security) = (
+        "SELECT COUNT(*) FROM sys.dm_exec_connections",
+        "SELECT COUNT(*) FROM sys.dm_tcp_listener_states",
+    );
+    let sessions = "SELECT 1 FROM sys.dm_exec_sessions WHERE is_user_process = 1";
+    assert_eq!(anna.query(performance).errors(), [300, 297]);
+    assert_eq!(anna.query(sessions).rows.len(), 1);
+
+    let role = "USE master; ALTER SERVER ROLE ##MS_ServerPerformanceStateReader## ADD MEMBER anna";
+    assert_eq!(sa.query(role).errors(), [0; 0]);
+    let mut anna = enter(&served, "anna", ANNA, "shop");
+    assert_eq!(anna.query(performance).errors(), [0; 0]);
+    assert!(anna.query(sessions).rows.len() > 1);
+    assert_eq!(anna.query(security).errors(), [300, 297]);
+
+    // What is granted counts for a connection that is there.
+    assert_eq!(sa.query("GRANT VIEW SERVER SECURITY STATE TO anna").errors(), [0; 0]);
+    assert_eq!(anna.query(security).errors(), [0; 0]);
+    assert_eq!(sa.query("DENY VIEW SERVER STATE TO anna").errors(), [0; 0]);
+    assert_eq!(anna.query(security).errors(), [300, 297]);
+    assert_eq!(anna.query(performance).errors(), [300, 297]);
+}
+
+/// A login manager makes logins that get in, and gives nobody any right.
+#[test]
+fn who_manages_logins_manages_nothing_else() {
+    let served = serve(Limits::default());
+    let mut sa = shop(&served);
+    let role = "USE master; ALTER SERVER ROLE ##MS_LoginManager## ADD MEMBER anna";
+    assert_eq!(sa.query(role).errors(), [0; 0]);
+    let mut anna = enter(&served, "anna", ANNA, "shop");
+    for (batch, errors) in [
+        ("CREATE LOGIN eve WITH PASSWORD = 'Sesam.open.3'", &[][..]),
+        ("USE master", &[]),
+        ("GRANT CONTROL SERVER TO eve", &[4613]),
+        ("ALTER SERVER ROLE sysadmin ADD MEMBER eve", &[15151]),
+        ("ALTER SERVER ROLE ##MS_ServerStateManager## ADD MEMBER eve", &[15151]),
+        ("ALTER LOGIN sa WITH PASSWORD = 'Sesam.open.4'", &[15151]),
+        ("CREATE SERVER ROLE team", &[15247]),
+    ] {
+        assert_eq!(anna.query(batch).errors(), errors, "{batch}");
+    }
+    let mut eve = enter(&served, "eve", "Sesam.open.3", "master");
+    assert_eq!(eve.query("CREATE DATABASE hers").errors(), [262]);
+    assert_eq!(sa.query("CREATE USER eve; GRANT CREATE DATABASE TO eve").errors(), [0; 0]);
+    assert_eq!(eve.query("CREATE DATABASE hers").errors(), [0; 0]);
+    assert_eq!(eve.query("USE hers; CREATE TABLE dbo.mine (id int)").errors(), [0; 0]);
+    assert_eq!(eve.query("SELECT COUNT(*) FROM sys.dm_os_wait_stats").errors(), [300, 297]);
+}

@@ -37,7 +37,7 @@ fn audits(context: &Context<'_>, _: &[Value]) -> Rows<AuditDef> {
 
 fn sees_server(context: &Context<'_>) -> bool {
     let access = access(context);
-    [Permission::AlterAnyServerAudit, Permission::ViewAnyDefinition]
+    [Permission::AlterAnyServerAudit, Permission::ViewAnySecurityDefinition]
         .into_iter()
         .any(|permission| access.allows(permission, Target::Server))
 }
@@ -100,7 +100,7 @@ fn specifications(context: &Context<'_>, _: &[Value]) -> Rows<AuditSpecification
 
 fn of_database(context: &Context<'_>, _: &[Value]) -> Rows<AuditSpecificationDef> {
     let access = access(context);
-    let sees = [Permission::AlterAnyDatabaseAudit, Permission::ViewDefinition]
+    let sees = [Permission::AlterAnyDatabaseAudit, Permission::ViewSecurityDefinition]
         .into_iter()
         .any(|permission| access.allows(permission, Target::Database));
     if !sees || context.stand_in.is_some() {

@@ -374,14 +374,7 @@ fn is_procedure(name: &str) -> bool {
     begins("sp_") || begins("xp_")
 }
 
-/// What every object names.
-fn objects_named(context: &Context<'_>) -> Vec<Reference> {
-    let objects = object::user_objects(context);
-    let names = Names::new(context, &objects);
-    objects.iter().flat_map(|object| references_of(object, &names, None)).collect()
-}
-
-/// The same with the columns that views use.
+/// What every object names, with the columns that views use.
 fn columns_named(context: &Context<'_>) -> Vec<Reference> {
     let objects = object::user_objects(context);
     let names = Names::new(context, &objects);
@@ -424,7 +417,7 @@ fn asked(args: &[Value]) -> Option<(String, String, String)> {
     Some((schema, name, text(1)?.to_ascii_uppercase()))
 }
 
-/// What one object names.
+/// What one object names, if its definition may be viewed.
 fn referenced(context: &Context<'_>, args: &[Value]) -> Result<Vec<Reference>, SqlError> {
     let Some((schema, name, class)) = asked(args) else { return Ok(Vec::new()) };
     if class != "OBJECT" {
@@ -432,7 +425,8 @@ fn referenced(context: &Context<'_>, args: &[Value]) -> Result<Vec<Reference>, S
     }
     let objects = object::user_objects(context);
     let names = Names::new(context, &objects);
-    let asked = |o: &&Object| same_name(&o.name, &name) && same_name(&o.schema, &schema);
+    let asked =
+        |o: &&Object| o.is_readable && same_name(&o.name, &name) && same_name(&o.schema, &schema);
     Ok(objects
         .iter()
         .filter(asked)
@@ -440,7 +434,7 @@ fn referenced(context: &Context<'_>, args: &[Value]) -> Result<Vec<Reference>, S
         .collect())
 }
 
-/// Who names one object or type.
+/// Who names one object or type, of those whose definition may be viewed.
 fn referencing(context: &Context<'_>, args: &[Value]) -> Result<Vec<Reference>, SqlError> {
     let Some((schema, name, class)) = asked(args) else { return Ok(Vec::new()) };
     let is_type = match class.as_str() {
@@ -448,14 +442,16 @@ fn referencing(context: &Context<'_>, args: &[Value]) -> Result<Vec<Reference>, 
         "TYPE" => true,
         _ => return Ok(Vec::new()),
     };
-    let names = Names::new(context, &object::user_objects(context));
+    let objects = object::user_objects(context);
+    let names = Names::new(context, &objects);
     let wanted = match is_type {
         true => names.of_type(&schema, &name),
         false => names.object(&schema, &name),
     };
     let Some(wanted) = wanted else { return Ok(Vec::new()) };
     let mut out: Vec<Reference> = Vec::new();
-    for reference in objects_named(context) {
+    let readable = objects.iter().filter(|object| object.is_readable);
+    for reference in readable.flat_map(|object| references_of(object, &names, None)) {
         let is_it = match reference.by_caller {
             true => !is_type && same_name(&reference.name, &name),
             false => reference.is_type == is_type && reference.id == Some(wanted),

@@ -5,9 +5,10 @@
 
 use crate::context::Context;
 use crate::declare::{Declared, view};
+use catalog::ObjectRef;
 use executor::SqlError;
 use security::{Class, Permission, PrincipalKind, SCHEMA_DBO, Target};
-use session_state::name_parts;
+use session_state::{name_parts, object_target};
 use types::Value;
 
 /// The views of this file.
@@ -42,10 +43,10 @@ fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<Mine>, SqlError> {
             if matches!(found.kind(), "U" | "V" | "IF" | "TF") {
                 for column in super::columns::of_object(context, &found) {
                     let target = Target::Column { id: found.id, schema: of, column: column.id };
-                    let all = Permission::ALL.iter().filter(|p| p.applies_to(Class::Column));
-                    let allowed = all.filter(|p| access.allows(**p, target));
+                    let all = Class::Column.permissions();
+                    let allowed = all.filter(|p| access.allows(*p, target));
                     of_columns
-                        .extend(allowed.map(|p| (name.to_owned(), column.name.to_string(), *p)));
+                        .extend(allowed.map(|p| (name.to_owned(), column.name.to_string(), p)));
                 }
             }
             (name.to_owned(), Class::Object, target)
@@ -56,6 +57,17 @@ fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<Mine>, SqlError> {
             let Some(found) = found else { return Ok(Vec::new()) };
             let target = Target::Type { id: found.user, schema: found.schema_id };
             (name.to_owned(), Class::Type, target)
+        }
+        "XML SCHEMA COLLECTION" => {
+            let name = text(0).unwrap_or("");
+            let parts = name_parts(name);
+            let mut from_last = parts.iter().rev();
+            let bare = from_last.next().map_or("", |name| name.as_str());
+            let schema = from_last.next().map(String::as_str).filter(|schema| !schema.is_empty());
+            let found = context.session.find_xml_schemas(schema, bare);
+            let Some(found) = found else { return Ok(Vec::new()) };
+            let target = object_target(access, &ObjectRef::Procedure(found));
+            (name.to_owned(), Class::XmlSchemas, target)
         }
         "SCHEMA" => {
             let name = text(0).unwrap_or("");
@@ -87,10 +99,10 @@ fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<Mine>, SqlError> {
         _ => return Ok(Vec::new()),
     };
     let asked = text(1).map(|class| class.trim().to_uppercase());
-    let all = Permission::ALL.iter().filter(|p| p.applies_to(class));
-    let all = all.filter(|p| asked.as_deref().is_none_or(|asked| is_of_kind(**p, asked)));
-    let allowed = all.filter(|p| access.allows(**p, target));
-    let mut rows: Vec<Mine> = allowed.map(|p| (name.clone(), String::new(), *p)).collect();
+    let all = class.permissions();
+    let all = all.filter(|p| asked.as_deref().is_none_or(|asked| is_of_kind(*p, asked)));
+    let allowed = all.filter(|p| access.allows(*p, target));
+    let mut rows: Vec<Mine> = allowed.map(|p| (name.clone(), String::new(), p)).collect();
     rows.append(&mut of_columns);
     Ok(rows)
 }
@@ -161,8 +173,8 @@ fn builtin(_: &Context<'_>, args: &[Value]) -> Result<Vec<Builtin>, SqlError> {
         if wanted.as_deref().is_some_and(|wanted| wanted != name) {
             continue;
         }
-        let all = Permission::ALL.iter().filter(|p| p.applies_to(class) && is_of_kind(**p, name));
-        rows.extend(all.map(|permission| Builtin { name, class, permission: *permission }));
+        let all = class.permissions().filter(|p| is_of_kind(*p, name));
+        rows.extend(all.map(|permission| Builtin { name, class, permission }));
     }
     Ok(rows)
 }

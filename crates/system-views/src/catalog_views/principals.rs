@@ -1,7 +1,8 @@
 //! Principals and permissions of the server and of the database.
 //!
 //! Columns and types: SQL Server 2022's documentation of each view. Who is not sysadmin or dbo sees himself, his roles, the
-//! fixed principals and those he may see the definition of; hashes of passwords are shown to those with CONTROL SERVER.
+//! fixed principals and those he may see the definition of: with VIEW (ANY) SECURITY DEFINITION all of them. Hashes of
+//! passwords are shown to those with VIEW ANY CRYPTOGRAPHICALLY SECURED DEFINITION.
 
 use crate::context::{Context, built_in, moment};
 use crate::declare::{Declared, NULL, view};
@@ -122,20 +123,45 @@ pub fn access(context: &Context<'_>) -> Access {
     access.elsewhere(there.clone()).unwrap_or_else(as_guest)
 }
 
-fn sees(access: &Access, server: bool, p: &Principal) -> bool {
-    let (token, target) = match server {
-        true => (access.login_token(), Target::Login(p.id)),
-        false => (access.user_token(), Target::Principal(p.id)),
-    };
-    p.fixed || token.contains(&p.id) || access.allows(Permission::ViewDefinition, target)
+/// Which principals of one directory the session may see.
+struct Sight {
+    access: Access,
+    server: bool,
+    /// VIEW ANY SECURITY DEFINITION at the server, VIEW SECURITY DEFINITION in the database: all but those that are
+    /// denied one by one.
+    every: bool,
+}
+
+impl Sight {
+    fn of(context: &Context<'_>, server: bool) -> Sight {
+        let access = access(context);
+        let every = match server {
+            true => access.allows(Permission::ViewAnySecurityDefinition, Target::Server),
+            false => access.allows(Permission::ViewSecurityDefinition, Target::Database),
+        };
+        Sight { access, server, every }
+    }
+
+    fn sees(&self, p: &Principal) -> bool {
+        let access = &self.access;
+        let (token, target) = match self.server {
+            true => (access.login_token(), Target::Login(p.id)),
+            false => (access.user_token(), Target::Principal(p.id)),
+        };
+        p.fixed
+            || token.contains(&p.id)
+            || access.allows(Permission::ViewDefinition, target)
+            || (self.every && !access.denies(Permission::ViewDefinition, target))
+    }
 }
 
 /// The principals that the session may see.
 pub fn shown(context: &Context<'_>, server: bool) -> Vec<Shown> {
-    let access = access(context);
-    let hash = access.allows(Permission::ControlServer, Target::Server);
+    let sight = Sight::of(context, server);
+    let hash = Permission::ViewAnyCryptographicallySecuredDefinition;
+    let hash = sight.access.allows(hash, Target::Server);
     let directory = directory(context, server);
-    let all = directory.principals.values().filter(|p| sees(&access, server, p));
+    let all = directory.principals.values().filter(|p| sight.sees(p));
     all.map(|p| Shown { principal: p.clone(), hash }).collect()
 }
 
@@ -153,8 +179,8 @@ fn database_principals(context: &Context<'_>, _: &[Value]) -> Result<Vec<Shown>,
 }
 
 fn members(context: &Context<'_>, server: bool) -> Vec<(i32, i32)> {
-    let (access, directory) = (access(context), directory(context, server));
-    let seen = |id: &i32| directory.principals.get(id).is_some_and(|p| sees(&access, server, p));
+    let (sight, directory) = (Sight::of(context, server), directory(context, server));
+    let seen = |id: &i32| directory.principals.get(id).is_some_and(|p| sight.sees(p));
     directory.members.iter().filter(|(role, member)| seen(role) && seen(member)).copied().collect()
 }
 
@@ -167,8 +193,8 @@ pub fn database_members(context: &Context<'_>, _: &[Value]) -> Result<Vec<(i32, 
 }
 
 fn grants(context: &Context<'_>, server: bool) -> Vec<Granted> {
-    let (access, directory) = (access(context), directory(context, server));
-    let seen = |id: i32| directory.principals.get(&id).is_some_and(|p| sees(&access, server, p));
+    let (sight, directory) = (Sight::of(context, server), directory(context, server));
+    let seen = |id: i32| directory.principals.get(&id).is_some_and(|p| sight.sees(p));
     let all = directory.grants.iter().filter(|(key, _)| seen(key.grantee));
     all.map(|(key, value)| Granted { key: *key, value: *value, server }).collect()
 }

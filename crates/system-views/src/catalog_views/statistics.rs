@@ -4,11 +4,13 @@
 //! beginning; they are made when a query first asks about its key, and until then have no properties.
 
 use super::indexes::{Index, all};
+use super::principals::access;
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
 use crate::object;
 use catalog::{Statistic, Step, TableDef};
 use executor::SqlError;
+use security::{Permission, Target, database_role};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -155,9 +157,23 @@ impl Properties {
     }
 }
 
+/// May the session see what is in a statistic: with SELECT of its columns, as the table's owner, or as `db_ddladmin`.
+fn may_look(context: &Context<'_>, known: &Known) -> bool {
+    let (access, table) = (access(context), &known.table);
+    if access.is_unlimited() || table.is_private() {
+        return true;
+    }
+    let (id, schema) = (table.object_id, context.schema_id(&table.schema));
+    let column = |ordinal: &usize| Target::Column { id, schema, column: *ordinal as i32 + 1 };
+    access.owns(Target::Object { id, schema, owner: None })
+        || access.user_token().contains(&database_role::DDLADMIN)
+        || known.columns.iter().all(|at| access.allows(Permission::Select, column(at)))
+}
+
 fn properties(context: &Context<'_>, args: &[Value]) -> Result<Vec<Properties>, SqlError> {
     let arg = |i: usize| args.get(i).and_then(Value::as_i64);
-    let found = find(context, arg(0), arg(1)).map(|k| Properties {
+    let found = find(context, arg(0), arg(1)).filter(|known| may_look(context, known));
+    let found = found.map(|k| Properties {
         object_id: k.table.object_id,
         stats_id: k.id,
         made: k.made,
@@ -202,7 +218,8 @@ impl NumberedStep {
 
 fn histogram(context: &Context<'_>, args: &[Value]) -> Result<Vec<NumberedStep>, SqlError> {
     let arg = |i: usize| args.get(i).and_then(Value::as_i64);
-    let Some(found) = find(context, arg(0), arg(1)) else { return Ok(Vec::new()) };
+    let found = find(context, arg(0), arg(1)).filter(|known| may_look(context, known));
+    let Some(found) = found else { return Ok(Vec::new()) };
     let (object_id, stats_id) = (found.table.object_id, found.id);
     let Some(made) = found.made else { return Ok(Vec::new()) };
     let ty = made.columns[0].2;

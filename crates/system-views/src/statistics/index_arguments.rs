@@ -2,8 +2,12 @@
 //! an index) and -1 mean all.
 
 use crate::catalog_views::partitions::{Partition, partitions};
+use crate::catalog_views::principals::access;
 use crate::context::Context;
+use catalog::ObjectRef;
 use executor::SqlError;
+use security::{Permission, Target};
+use session_state::{check_server_state, database_state_denied, object_target};
 use types::Value;
 
 /// See the file's first lines.
@@ -48,6 +52,33 @@ impl Asked {
         }
         let text = format!("Could not find table or object ID {object}. Check system catalog.");
         Err(SqlError::new(2573, 16, text))
+    }
+
+    /// CONTROL of the object that is asked for, or else a permission on the database, or on the server for all databases: 262
+    /// or 300, and 297.
+    pub fn check_permission(&self, context: &Context<'_>) -> Result<(), SqlError> {
+        let Some(id) = self.database else {
+            let access = context.session.identity.access();
+            return check_server_state(Permission::ViewServerPerformanceState, access);
+        };
+        // A database that is not there has an error of its own.
+        let Some(there) = context.of_database_id(id) else { return Ok(()) };
+        let access = access(&there);
+        let of_all = Permission::ViewDatabasePerformanceState;
+        if access.allows(of_all, Target::Database) {
+            return Ok(());
+        }
+        let is_asked = |object: &ObjectRef| Some(i64::from(object.object_id())) == self.object;
+        let may = match there.objects().into_iter().find(is_asked) {
+            Some(ObjectRef::Table(table)) if table.is_private() => true,
+            Some(object) => access.allows(Permission::Control, object_target(&access, &object)),
+            None => false,
+        };
+        // What was denied of the database is denied of each object in it.
+        if may && !access.denies(of_all, Target::Database) {
+            return Ok(());
+        }
+        Err(database_state_denied(of_all, there.name()))
     }
 
     /// What fits, in every database that is open, each told of with its id.

@@ -4,7 +4,7 @@
 //! those of its databases since each was opened, but for transactions, which are counted since it started.
 
 use super::locks::transaction_id;
-use super::memory_tables::{Weights, number, weights};
+use super::memory_tables::{Weights, number, shown};
 use super::snapshot::Snapshot;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
@@ -57,7 +57,7 @@ fn consumers(context: &Context<'_>, _: &[Value]) -> Result<Vec<Consumer>, SqlErr
         all.push(heap("Table heap", table.tree, None, weights.rows + weights.heap_index));
         all
     };
-    Ok(weights(context).into_iter().flat_map(of).collect())
+    Ok(shown(context).into_iter().flat_map(of).collect())
 }
 
 impl Consumer {

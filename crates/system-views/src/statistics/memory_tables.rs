@@ -5,11 +5,13 @@
 //! `xtp_object_id` is the number of the tree that has the rows: another one once ALTER TABLE has moved them.
 
 use crate::catalog_views::indexes::trees_of;
+use crate::catalog_views::principals::access;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use catalog::{ObjectRef, TableDef};
 use engine::{Chains, IndexCensus, MemoryFacts, Nodes, TreeId};
 use executor::SqlError;
+use security::{Permission, Target};
 use std::sync::Arc;
 use types::Value;
 
@@ -52,7 +54,7 @@ pub struct Weights {
     pub indexes: Vec<(i32, TreeId, u64)>,
 }
 
-pub(super) fn weights(context: &Context<'_>) -> Vec<Weights> {
+fn weights(context: &Context<'_>) -> Vec<Weights> {
     let of = |table: Arc<TableDef>| {
         let rows = facts(context, table.tree)?;
         let lob = table.lob.and_then(|lob| {
@@ -81,6 +83,20 @@ pub(super) fn weights(context: &Context<'_>) -> Vec<Weights> {
     tables(context).into_iter().filter_map(of).collect()
 }
 
+/// Those that the session may know of: all with VIEW DATABASE PERFORMANCE STATE, else those of tables that it may read.
+pub(super) fn shown(context: &Context<'_>) -> Vec<Weights> {
+    let (access, mut all) = (access(context), weights(context));
+    if !access.allows(Permission::ViewDatabasePerformanceState, Target::Database) {
+        all.retain(|weights| {
+            let table = &weights.table;
+            let schema = context.schema_id(&table.schema);
+            let target = Target::Object { id: table.object_id, schema, owner: None };
+            access.allows(Permission::Select, target)
+        });
+    }
+    all
+}
+
 impl Weights {
     fn of_table(&self) -> i64 {
         kb(self.rows + self.heap_index + self.lob.map_or(0, |(_, bytes)| bytes))
@@ -92,7 +108,7 @@ impl Weights {
 }
 
 fn memory(context: &Context<'_>, _: &[Value]) -> Result<Vec<Weights>, SqlError> {
-    Ok(weights(context))
+    Ok(shown(context))
 }
 
 view! {

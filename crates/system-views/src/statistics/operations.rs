@@ -25,7 +25,9 @@ pub struct Operations {
 
 fn operations(context: &Context<'_>, args: &[Value]) -> Result<Vec<Operations>, SqlError> {
     let mut all = Vec::new();
-    for (database, there, partitions) in Asked::of(args).partitions(context)? {
+    let asked = Asked::of(args);
+    asked.check_permission(context)?;
+    for (database, there, partitions) in asked.partitions(context)? {
         let used: HashMap<TreeId, _> = there.database.engine.operations().into_iter().collect();
         for partition in partitions {
             let Some(figures) = tree_of(&partition).and_then(|tree| used.get(&tree)) else {

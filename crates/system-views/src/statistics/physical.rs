@@ -51,6 +51,7 @@ fn mode(arg: Option<&Value>) -> Result<Measure, SqlError> {
 fn physical(context: &Context<'_>, args: &[Value]) -> Result<Vec<Physical>, SqlError> {
     let (asked, how) = (Asked::of(args), mode(args.get(4))?);
     asked.check(context)?;
+    asked.check_permission(context)?;
     let mut all = Vec::new();
     for (database, there, partitions) in asked.partitions(context)? {
         let mut rows: HashMap<i64, i64> = HashMap::new();

@@ -8,10 +8,11 @@ use super::{
 use crate::Commands;
 use executor::SqlError;
 use security::{
-    GrantKey, GrantState, GrantValue, LoginFacts, Password, PasswordHash, Permission, Principal,
-    PrincipalKind, SA_ID, Securable, Target, database_role, server_role,
+    Access, GrantKey, GrantState, GrantValue, LoginFacts, Password, PasswordHash, Permission,
+    Principal, PrincipalKind, SA_ID, Securable, Target, database_role, server_role,
 };
 use session_state::languages;
+use std::sync::Arc;
 use syntax::ast::{Ident, LoginOptions, Secret, Voucher};
 
 impl Commands<'_> {
@@ -66,7 +67,7 @@ impl Commands<'_> {
         name: &Ident,
         from: &Voucher,
     ) -> Result<(), SqlError> {
-        self.check_server(Permission::AlterAnyLogin)?;
+        self.check_server(Permission::CreateLogin)?;
         Err(no_voucher("LOGIN", &name.value, from))
     }
 
@@ -75,7 +76,7 @@ impl Commands<'_> {
         name: &Ident,
         options: &LoginOptions,
     ) -> Result<(), SqlError> {
-        self.check_server(Permission::AlterAnyLogin)?;
+        self.check_server(Permission::CreateLogin)?;
         check_principal_name(&name.value)?;
         let policy = options.check_policy.unwrap_or(true);
         let expiration = options.check_expiration.unwrap_or(false);
@@ -145,9 +146,10 @@ impl Commands<'_> {
             directory.find(&name.value).filter(|p| p.login.is_some()).ok_or_else(refused)?;
         let facts = found.login.clone().unwrap_or_default();
         let access = self.state.identity.access().clone();
-        let of_sysadmin =
-            directory.token(found.id, server_role::PUBLIC).contains(&server_role::SYSADMIN);
-        let may = match of_sysadmin {
+        // Whoever changed who controls the server would control it.
+        let theirs =
+            Access::new(directory.clone(), Some(found.id), Arc::default(), database_role::GUEST);
+        let may = match theirs.allows(Permission::ControlServer, Target::Server) {
             true => access.allows(Permission::ControlServer, Target::Server),
             false => access.allows(Permission::Alter, Target::Login(found.id)),
         };

@@ -31,7 +31,7 @@ impl Commands<'_> {
             }
         };
         if server {
-            self.check_server(Permission::AlterAnyServerRole)?;
+            self.check_server(Permission::CreateServerRole)?;
             let creator = access.login().unwrap_or(SA_ID);
             return self.change_server(|directory| {
                 if directory.find(&name.value).is_some() {
@@ -65,13 +65,11 @@ impl Commands<'_> {
         let access = self.state.identity.access().clone();
         let server = self.host.server_directory();
         let role = server.find(&name.value).filter(|p| p.is_role()).ok_or_else(refused)?.clone();
-        let may = access.allows(Permission::ControlServer, Target::Server)
-            || (role.id != server_role::SYSADMIN
-                && role.fixed
-                && access.login_token().contains(&role.id))
-            || (!role.fixed
-                && (access.owns(Target::Login(role.id))
-                    || access.allows(Permission::AlterAnyServerRole, Target::Server)));
+        // A fixed role is given away by those who are in it; not even CONTROL SERVER is enough.
+        let may = match role.fixed {
+            true => access.is_sysadmin() || access.login_token().contains(&role.id),
+            false => access.allows(Permission::Alter, Target::Login(role.id)),
+        };
         if !may {
             return Err(refused());
         }
@@ -120,10 +118,7 @@ impl Commands<'_> {
             return if if_exists { Ok(()) } else { Err(cannot(what, &name.value)) };
         };
         let may = match server {
-            true => {
-                access.owns(Target::Login(role.id))
-                    || access.allows(Permission::AlterAnyServerRole, Target::Server)
-            }
+            true => access.allows(Permission::Alter, Target::Login(role.id)),
             false => access.allows(Permission::Alter, Target::Principal(role.id)),
         };
         if !may {

@@ -33,7 +33,7 @@ impl Commands<'_> {
         options: &UserOptions,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        if !self.allows(Permission::AlterAnyUser, Target::Database) {
+        if !self.allows(Permission::CreateUser, Target::Database) {
             return Err(no_permission());
         }
         check_contained(
