@@ -94,7 +94,7 @@ impl Lowering {
         });
         // What is hashed comes in no order.
         let ordered = get.table.buckets(index).is_none();
-        let order = key_columns
+        let order = order_key(&get.table, index)
             .iter()
             .filter(|_| ordered)
             .map(|(o, desc)| (get.columns[*o], *desc))
@@ -315,7 +315,7 @@ impl Lowering {
         let mut sort = 0.0;
         if let Some(wanted) = wanted {
             let ordered = table.buckets(access.index).is_none();
-            match ordered && wanted.comes_from(get, key, prefix) {
+            match ordered && wanted.comes_from(get, &order_key(table, access.index), prefix) {
                 // Enough rows for the TOP, at the rate at which the other predicates let them through.
                 true if wanted.top => {
                     let enough = wanted.limit.unwrap_or(FIRST_ROWS) * (met / out);
@@ -413,10 +413,10 @@ fn by_thumb(get: &Get, wanted: Option<&Wanted>, access: &mut Access) {
     let mut read = estimate.rows;
     let mut sort = 0.0;
     if let Some(wanted) = wanted {
-        let key = scan_key(&get.table, access.index);
+        let key = order_key(&get.table, access.index);
         let fixed = access.found.as_ref().map_or(0, |f| f.prefix.len());
         let ordered = get.table.buckets(access.index).is_none();
-        match ordered && wanted.comes_from(get, key, fixed) {
+        match ordered && wanted.comes_from(get, &key, fixed) {
             true if wanted.top => read = read.min(FIRST_ROWS),
             true => {}
             false => sort = if wanted.top { 0.5 } else { 1.5 },

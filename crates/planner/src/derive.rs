@@ -8,6 +8,7 @@
 //! (a = b and x = 1) or (a = b and x = 2)    -->  a = b and (x = 1 or x = 2)
 //! (t.x = 1 and u.y = 2) or (t.x = 3 and u.y = 4)  -->  ... and (t.x = 1 or t.x = 3) and (u.y = 2 or u.y = 4)
 //! a = b and a < 5                           -->  ... and b < 5
+//! a > @a or (a = @a and b > @b)             -->  ... and a >= @a
 //! t left join u on a = b where a < 5        -->  t left join (u where b < 5) on a = b where a < 5
 //! ```
 
@@ -29,6 +30,11 @@ pub(crate) fn factored(pred: Expr, out: &mut Vec<Expr>) {
     conjuncts(pred, &mut all);
     for pred in all {
         out.extend(subtree::range(&pred).into_iter().flatten());
+        for bound in common_bounds(&pred) {
+            if !out.contains(&bound) {
+                out.push(bound);
+            }
+        }
         match common(&pred) {
             Some((common, rest)) => {
                 out.extend(common);
@@ -109,6 +115,50 @@ fn common(pred: &Expr) -> Option<(Vec<Expr>, Option<Expr>)> {
         false => any_of(branches),
     };
     Some((common, rest))
+}
+
+/// The bounds that every branch of an OR has of a column, each from the same value on: of `a > @a OR a = @a AND b > @b`, as pages
+/// are asked for by the last row of the one before, `a >= @a`.
+fn common_bounds(pred: &Expr) -> Vec<Expr> {
+    use CompareOp::*;
+    let Some(branches) = branches(pred) else { return Vec::new() };
+    // The column on the left, and a value that no row decides.
+    let bound = |e: &Expr| {
+        let ExprKind::Compare { op, left, right } = &e.kind else { return None };
+        let is_value = |e: &Expr| {
+            let mut ids = Vec::new();
+            e.columns(&mut ids);
+            ids.is_empty()
+        };
+        if !is_movable(e) {
+            return None;
+        }
+        match (&left.kind, &right.kind) {
+            (ExprKind::Col(_), _) if is_value(right) => {
+                Some((*op, (**left).clone(), (**right).clone()))
+            }
+            (_, ExprKind::Col(_)) if is_value(left) => {
+                Some((op.flip(), (**right).clone(), (**left).clone()))
+            }
+            _ => None,
+        }
+    };
+    let Some((first, others)) = branches.split_first() else { return Vec::new() };
+    let mut bounds = Vec::new();
+    for (_, column, value) in first.iter().filter_map(bound) {
+        for (side, inclusive) in [([Gt, Ge, Eq], Ge), ([Lt, Le, Eq], Le)] {
+            let has = |branch: &Vec<Expr>| {
+                let mut all = branch.iter().filter_map(bound);
+                all.any(|(op, c, v)| side.contains(&op) && c == column && v == value)
+            };
+            let here = has(first) && others.iter().all(has);
+            let new = Expr::compare(inclusive, column.clone(), value.clone());
+            if here && !others.is_empty() && !bounds.contains(&new) {
+                bounds.push(new);
+            }
+        }
+    }
+    bounds
 }
 
 /// Adds to `preds` what they and the conditions of the joins imply of single parts of an inner join. `given`: all that

@@ -76,6 +76,37 @@ pub(crate) fn scan_key(table: &TableDef, index: Option<usize>) -> &[(usize, bool
     }
 }
 
+/// Columns whose order a scan's rows come in: entries of an index that is not unique go on in the order of the clustered key.
+pub(crate) fn order_key(table: &TableDef, index: Option<usize>) -> Vec<(usize, bool)> {
+    let mut key = scan_key(table, index).to_vec();
+    let goes_on = index.map(|at| &table.indexes[at]).is_some_and(|index| {
+        !index.unique
+            && index.columnstore.is_none()
+            && index.spatial.is_none()
+            && index.xml.is_none()
+            && index.partitioned.is_none()
+    }) && !key.is_empty()
+        && !table.is_memory();
+    if goes_on {
+        for (ordinal, desc) in key_columns(table) {
+            if !key.iter().any(|(known, _)| known == ordinal) {
+                key.push((*ordinal, *desc));
+            }
+        }
+    }
+    key
+}
+
+/// Whether some way to the table has the rows that the predicates let through in the order of this column.
+pub(crate) fn comes_in_order_of(get: &Get, preds: &[Expr], column: ColId) -> bool {
+    ways(get, preds).into_iter().any(|index| {
+        let fixed = key_range(get, index, preds.to_vec()).0.map_or(0, |range| range.prefix.len());
+        let key = order_key(&get.table, index);
+        let next = key.get(fixed).map(|(ordinal, _)| get.columns[*ordinal]);
+        next == Some(column) && get.table.buckets(index).is_none()
+    })
+}
+
 /// How many leading columns of some key the predicates give, at best.
 pub(crate) fn reach(get: &Get, preds: &[Expr]) -> usize {
     let given = |index| key_range(get, index, preds.to_vec()).0.map_or(0, |r| r.prefix.len());

@@ -8,13 +8,14 @@ use std::collections::HashMap;
 
 use ir::*;
 use runtime::task::{Breath, Many};
-use types::SqlType;
+use types::{SqlType, Value};
 
 use crate::access::Wanted;
 use crate::columns::*;
 use crate::derive::factored;
 use crate::estimate::Facts;
-use crate::fold::{all_of, fold, truth};
+use crate::fold::{all_of, conjuncts, fold, truth};
+use crate::key_range::comes_in_order_of;
 use crate::plan::*;
 use crate::slots::Slots;
 
@@ -100,10 +101,13 @@ impl Lowering {
             Rel::Project { input, exprs } => self.project(*input, exprs, preds, needed),
             Rel::Join { .. } => self.join(rel, preds, needed),
             Rel::Apply { outer, left, right } => self.apply(outer, *left, *right, preds, needed),
-            Rel::Aggregate { input, group, aggs, scalar, sets } => self
-                .for_first_rows(false, |l| {
-                    l.aggregate(*input, group, aggs, scalar, sets, preds, needed)
-                }),
+            Rel::Aggregate { input, group, aggs, scalar, sets } => {
+                let alone = scalar && group.is_empty() && sets.is_none();
+                let input = if alone { first_alone(*input, &aggs) } else { *input };
+                self.for_first_rows(false, |l| {
+                    l.aggregate(input, group, aggs, scalar, sets, preds, needed)
+                })
+            }
             Rel::Recursive { .. } => self.recursive(rel, preds),
             Rel::Function { .. } => self.function(rel, preds),
             Rel::Window { input, windows } => {
@@ -726,4 +730,34 @@ fn wanted(keys: &[SortKey], top: Option<Option<f64>>) -> Option<Wanted> {
     };
     let keys = keys.iter().map(column).collect::<Option<Vec<_>>>()?;
     Some(Wanted { keys, top: top.is_some(), limit: top.flatten() })
+}
+
+/// Under MIN or MAX of a column that an order of its table's rows begins with: the first row alone. Others as they are. A
+/// column that may be NULL is read whole: that NULLs were passed over is to be told (8153).
+fn first_alone(input: Rel, aggs: &[ir::Aggregate]) -> Rel {
+    let column = |agg: &ir::Aggregate| match &agg.arg {
+        Some(Expr { kind: ExprKind::Col(id), nullable: false, .. }) => Some(*id),
+        _ => None,
+    };
+    let [agg] = aggs else { return input };
+    let (AggFunc::Min | AggFunc::Max, Some(id)) = (agg.func, column(agg)) else { return input };
+    let (mut preds, mut below) = (Vec::new(), &input);
+    while let Rel::Filter { input, predicate } = below {
+        conjuncts(predicate.clone(), &mut preds);
+        below = input;
+    }
+    let Rel::Get(get) = below else { return input };
+    let asks = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
+    if get.sample.is_some() || preds.iter().any(asks) || !comes_in_order_of(get, &preds, id) {
+        return input;
+    }
+    let Some(ordinal) = get.columns.iter().position(|column| *column == id) else { return input };
+    let expr = Expr::col(id, get.table.columns[ordinal].ty, false);
+    let keys = vec![SortKey { expr, desc: agg.func == AggFunc::Max }];
+    Rel::Top {
+        input: Box::new(Rel::Sort { input: Box::new(input), keys }),
+        count: Expr::constant(Value::BigInt(1), SqlType::BigInt),
+        percent: false,
+        ties: None,
+    }
 }
