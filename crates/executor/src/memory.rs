@@ -133,6 +133,12 @@ impl MemoryPool {
         self.size.load(Relaxed)
     }
 
+    /// From now on it is of so many bytes; what is granted stays so.
+    pub fn set_size(&self, bytes: usize) {
+        self.size.store(bytes.max(1 << 20), Relaxed);
+        wake_first(&self.state.lock());
+    }
+
     /// The most that the statements of a resource pool of so many percent may have together.
     pub fn part(&self, pool_percent: u32) -> usize {
         percent(self.size(), pool_percent)

@@ -17,6 +17,8 @@ use std::sync::Arc;
 /// Texts kept that no handle asks for: an application has some hundreds, and a decimal parameter of another scale makes
 /// another of each. What is left out is planned each time, which costs more than most statements of an application.
 const KEPT: usize = 512;
+/// The same where the process comes near its limit.
+const KEPT_WHERE_SHORT: usize = 64;
 /// What those may take, in bytes by their own estimate.
 const KEPT_BYTES: usize = 8 << 20;
 /// Longer texts are not kept without a handle, nor shared, in bytes.
@@ -210,7 +212,8 @@ impl TextCache {
             let (count, bytes) = unheld
                 .clone()
                 .fold((0, 0), |(count, bytes), (_, c)| (count + 1, bytes + c.code.bytes()));
-            if count < KEPT && bytes < KEPT_BYTES {
+            let most = if runtime::memory::is_short() { KEPT_WHERE_SHORT } else { KEPT };
+            if count < most && bytes < KEPT_BYTES {
                 return;
             }
             let Some((oldest, _)) = unheld.min_by_key(|(_, c)| c.used) else { return };

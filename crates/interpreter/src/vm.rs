@@ -375,6 +375,10 @@ impl Vm<'_> {
             && error.reach != Reach::Session
             && error.number != executor::CANCELLED;
         self.settle_transaction(&error, caught);
+        if error.number == runtime::task::NO_MEMORY {
+            // Whoever handles it is not refused for what has failed.
+            runtime::memory::begin_anew();
+        }
         if caught {
             return match handler {
                 Some(handler) => {

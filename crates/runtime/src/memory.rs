@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 /// A thread tells the process of its allocations when they have come to so many bytes.
 pub const FLUSH_BYTES: i64 = 256 << 10;
 
-/// A task that has taken less goes on while the process is near its limit: short statements are nobody's harm.
+/// A request that has taken less goes on while the process is near its limit: short statements are nobody's harm. What its
+/// session had before does not count: some of that is freed by others, and stays on its account.
 pub const SMALL_BYTES: i64 = 8 << 20;
 
 /// So much of the limit, below it and above it, only small tasks may have: what great ones take between two checks, and what
@@ -28,12 +29,17 @@ const RESERVE_PART: i64 = 16;
 /// So much more than a task asks for is given back at a time, so that not each of its steps asks.
 const GIVEN_STEP: i64 = 4 << 20;
 
+/// So much more than it has may the process have while it is brought down to a lower limit.
+const ABOVE_FLOOR: i64 = 32 << 20;
+
 /// What the process has in memory and nobody has counted is taken for used, up to this part of the limit.
 const BESIDE_PART: i64 = 5;
 
 thread_local! {
     /// Of the running task.
     static TAKEN: Cell<i64> = const { Cell::new(0) };
+    /// What TAKEN was when its request began.
+    static BEGUN: Cell<i64> = const { Cell::new(0) };
     /// Of the thread, and not yet told; [`ENDED`] of one that ends.
     static UNTOLD: Cell<i64> = const { Cell::new(0) };
     static END: End = const { End };
@@ -62,6 +68,8 @@ static MAPPED: AtomicI64 = AtomicI64::new(0);
 static PAGES: AtomicI64 = AtomicI64::new(0);
 static ASIDE: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
+/// Above LIMIT, while the process is brought down to it; else 0. See [`change_limit_bytes`].
+static FLOOR: AtomicI64 = AtomicI64::new(0);
 static BESIDE: AtomicI64 = AtomicI64::new(0);
 static REFUSED: AtomicU64 = AtomicU64::new(0);
 
@@ -187,6 +195,35 @@ pub fn set_limit_bytes(bytes: u64) {
     LIMIT.store(i64::try_from(bytes).unwrap_or(i64::MAX), Relaxed);
 }
 
+/// Sets it while statements run. Where the process has more, it is brought down as it gives memory back, and may not grow
+/// meanwhile: nobody is refused what small things need for what was allowed before, or cannot be given back at all.
+pub fn change_limit_bytes(bytes: u64) {
+    let (before, bytes) = (limit(), i64::try_from(bytes).unwrap_or(i64::MAX));
+    let floor = match before == i64::MAX || bytes >= before {
+        true => 0,
+        false => before.min(whole().saturating_add(ABOVE_FLOOR)),
+    };
+    FLOOR.store(floor, Relaxed);
+    LIMIT.store(bytes, Relaxed);
+}
+
+/// One step down.
+fn follow_floor() {
+    let floor = FLOOR.load(Relaxed);
+    let lower = floor.min(whole().saturating_add(ABOVE_FLOOR));
+    let lower = if lower <= LIMIT.load(Relaxed) { 0 } else { lower };
+    if lower != floor {
+        // Lost where somebody sets another limit at this moment: then it is his that counts.
+        let _ = FLOOR.compare_exchange(floor, lower, Relaxed, Relaxed);
+    }
+}
+
+/// What the process may have as of now.
+#[inline]
+fn limit() -> i64 {
+    LIMIT.load(Relaxed).max(FLOOR.load(Relaxed))
+}
+
 /// What the process has in memory, in bytes; 0 where the system does not tell.
 pub fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
@@ -223,6 +260,7 @@ pub fn note_resident(bytes: u64) {
     let counted = HEAP.load(Relaxed) + MAPPED.load(Relaxed);
     let beside = i64::try_from(bytes).unwrap_or(i64::MAX).saturating_sub(counted);
     BESIDE.store(beside.clamp(0, LIMIT.load(Relaxed) / BESIDE_PART), Relaxed);
+    follow_floor();
 }
 
 /// Gives what the system's allocator holds and nobody uses back to the system. Its locks are taken meanwhile: for an idle
@@ -263,6 +301,12 @@ pub fn taken_bytes() -> i64 {
     TAKEN.get()
 }
 
+/// What the running request has taken so far no longer counts against it: a statement of it was refused memory, and what that
+/// had is on its way back.
+pub fn begin_anew() {
+    BEGUN.set(TAKEN.get());
+}
+
 /// There is no memory for what the caller is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMemory;
@@ -270,7 +314,7 @@ pub struct NoMemory;
 /// May the running task have so many bytes more? It is asked before they are allocated, or while they are.
 #[inline]
 pub fn check(bytes: usize) -> Result<(), NoMemory> {
-    let limit = LIMIT.load(Relaxed);
+    let limit = limit();
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX / 4);
     let whole = whole();
     if whole + bytes <= great_limit(limit) {
@@ -284,7 +328,7 @@ pub fn check(bytes: usize) -> Result<(), NoMemory> {
 fn make_room(bytes: i64, limit: i64) -> Result<(), NoMemory> {
     let goes_on = || {
         let whole = whole() + bytes;
-        whole <= great_limit(limit) || is_small(whole, limit, TAKEN.get() + bytes)
+        whole <= great_limit(limit) || is_small(whole, limit, TAKEN.get() - BEGUN.get() + bytes)
     };
     if goes_on() {
         return Ok(());
@@ -304,15 +348,29 @@ fn make_room(bytes: i64, limit: i64) -> Result<(), NoMemory> {
     Err(NoMemory)
 }
 
-/// Whether a task that has taken so much goes on near the limit, where great ones do not.
+/// Whether a request that has taken so much goes on near the limit, where great ones do not.
 fn is_small(whole: i64, limit: i64, taken: i64) -> bool {
     taken < SMALL_BYTES && whole <= limit + limit / RESERVE_PART
 }
 
-/// The account of the running task changes hands: what it was, and `bytes` from now on.
+/// An account: what was taken, and of that what was when its request began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Account {
+    pub taken: i64,
+    pub begun: i64,
+}
+
+/// The running task's changes hands: what it was, and `account` from now on.
 #[inline]
-pub(crate) fn switch(bytes: i64) -> i64 {
-    TAKEN.replace(bytes)
+pub(crate) fn switch(account: Account) -> Account {
+    Account { taken: TAKEN.replace(account.taken), begun: BEGUN.replace(account.begun) }
+}
+
+/// What `free` frees of the heap, which is nobody's account that happens to run here.
+pub fn freed_by(free: impl FnOnce()) -> u64 {
+    let before = TAKEN.get();
+    free();
+    u64::try_from(before.wrapping_sub(TAKEN.replace(before))).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -351,6 +409,30 @@ mod tests {
         })
         .join()
         .expect("no panic");
+    }
+
+    #[test]
+    fn a_limit_is_lowered_as_memory_leaves() {
+        // Nothing is counted here: no wrapped allocator.
+        let had = whole();
+        mapped(200 << 20);
+        LIMIT.store(300 << 20, Relaxed);
+        change_limit_bytes(100 << 20);
+        assert_eq!(limit_bytes(), 100 << 20, "it is told at once");
+        assert_eq!(limit(), had + (232 << 20));
+        assert_eq!(check(1 << 20), Ok(()), "a small request goes on");
+        assert_eq!(check(100 << 20), Err(NoMemory), "a great one does not");
+        mapped(-(80 << 20));
+        follow_floor();
+        assert_eq!(limit(), had + (152 << 20));
+        mapped(50 << 20);
+        follow_floor();
+        assert_eq!(limit(), had + (152 << 20), "it does not rise again");
+        mapped(-(140 << 20));
+        follow_floor();
+        assert_eq!((limit(), FLOOR.load(Relaxed)), (100 << 20, 0));
+        mapped(-(30 << 20));
+        set_limit_bytes(u64::MAX);
     }
 
     #[test]

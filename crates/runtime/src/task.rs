@@ -30,8 +30,8 @@ mod step;
 
 pub use bell::Bell;
 pub use breath::{
-    Breath, Breathing, CANCELLED, Stopped, Under, append, append_bytes, breathe, breathing, copied,
-    in_pieces, is_stopped, let_go, let_others, under, wait_for_memory,
+    Breath, Breathing, CANCELLED, NO_MEMORY, Stopped, Under, append, append_bytes, breathe,
+    breathing, copied, in_pieces, is_stopped, let_go, let_others, under, wait_for_memory,
 };
 pub use many::{Many, Rest};
 pub(crate) use pollers::forget_sim_pollers;

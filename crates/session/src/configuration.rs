@@ -111,7 +111,9 @@ impl Instance {
     /// The lesser of 'max server memory (MB)' and of what the process was started with.
     fn set_memory_limit(&self, mb: i64) {
         if let Some(most) = self.config.memory_bytes {
-            runtime::memory::set_limit_bytes(most.min((mb.max(0) as u64).saturating_mul(1 << 20)));
+            runtime::memory::change_limit_bytes(
+                most.min((mb.max(0) as u64).saturating_mul(1 << 20)),
+            );
         }
     }
 
@@ -152,8 +154,10 @@ impl Instance {
     pub(crate) fn configure(&self, name: &str, value: i64) -> Result<(), SqlError> {
         let option = CONFIGURATION_OPTIONS.iter().find(|option| option.name == name);
         let option = option.ok_or_else(|| no_option(name))?;
-        let range = option.minimum..=option.maximum;
-        if !range.contains(&value) || option.name == NO_SOFT_NUMA {
+        // The default of some lies outside: 0 of 'max worker threads' leaves it to the server.
+        let is_legal =
+            (option.minimum..=option.maximum).contains(&value) || value == option.default;
+        if !is_legal || option.name == NO_SOFT_NUMA {
             let text = format!("'{value}' is not a valid value for configuration option '{name}'.");
             return Err(SqlError::new(15129, 16, text));
         }

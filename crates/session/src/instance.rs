@@ -26,6 +26,7 @@ use engine::{Database, DbFiles, DbOptions, EngineError};
 use executor::{MemoryPool, SpillSpace, SqlError, Workspace};
 use interpreter::PlanCache;
 use parking_lot::{Mutex, RwLock};
+use runtime::shortage::Gives;
 use scheduler::{JoinHandle, Schedulers};
 use security::Authenticator;
 use session_state::OpenDatabase;
@@ -266,6 +267,8 @@ impl Instance {
                     system,
                     _lock: lock,
                 });
+                let plans: Arc<dyn Gives> = instance.plans.clone();
+                runtime::shortage::register(Arc::downgrade(&plans));
                 Watchdog::start(&instance);
                 instance.start_switches();
                 instance.start_trace_flags();

@@ -56,6 +56,26 @@ fn where_all_are_held_the_oldest_is_forgotten() {
 }
 
 #[test]
+fn where_memory_is_short_what_nobody_holds_is_given() {
+    let cache = PlanCache::default();
+    let held = plan(3);
+    for number in 0..100 {
+        let plan = if number == 3 { held.clone() } else { plan(number) };
+        insert(&mut cache.shards[number as usize % SHARDS].lock(), &plan, BYTES_MAX);
+    }
+    let other = cache.shards[5].lock();
+    assert!(!cache.has_more());
+    // Nothing is counted here, so that all is asked for.
+    cache.give(1 << 20);
+    assert_eq!(other.plans.len(), 6, "who holds a lock is not waited for");
+    drop(other);
+    cache.give(1 << 20);
+    let left: Vec<u64> = cache.plans().iter().map(|plan| plan.number).collect();
+    assert_eq!(left, [3]);
+    assert_eq!(cache.shards[3].lock().bytes, held.bytes);
+}
+
+#[test]
 fn figures_outlive_the_sessions_that_made_them() {
     let plan = plan(1);
     let (a, b) = (Meter::of(&plan, 0), Meter::of(&plan, 0));

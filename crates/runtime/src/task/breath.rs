@@ -37,13 +37,15 @@ pub enum Stopped {
 
 /// The number of [`Stopped::Cancelled`] at every layer that has SQL Server's numbers; it is never told to a client.
 pub const CANCELLED: i32 = 3617;
+/// The number of the error where there is no memory.
+pub const NO_MEMORY: i32 = 701;
 
 impl Stopped {
     /// SQL Server's number: 3617, 701.
     pub fn number(self) -> i32 {
         match self {
             Stopped::Cancelled => CANCELLED,
-            Stopped::NoMemory => 701,
+            Stopped::NoMemory => NO_MEMORY,
         }
     }
 
@@ -282,14 +284,14 @@ pub struct Under(Option<Mine>);
 /// What goes along with a task.
 pub(super) struct Mine {
     flag: Option<Arc<AtomicBool>>,
-    taken: i64,
+    account: memory::Account,
 }
 
 /// From now on the calling task works for the request whose flag this is, for a session that has taken so many bytes
 /// before.
 pub fn under(flag: Arc<AtomicBool>, taken: i64) -> Under {
     let outer = leave();
-    enter(Mine { flag: Some(flag), taken });
+    enter(Mine { flag: Some(flag), account: memory::Account { taken, begun: taken } });
     Under(Some(outer))
 }
 
@@ -300,7 +302,7 @@ impl Under {
         if let Some(outer) = self.0.take() {
             enter(outer);
         }
-        inner.taken
+        inner.account.taken
     }
 }
 
@@ -315,12 +317,12 @@ impl Drop for Under {
 /// Before a task gives its thread away: what is its own goes with it.
 #[inline]
 pub(super) fn leave() -> Mine {
-    Mine { flag: CANCEL.take(), taken: memory::switch(0) }
+    Mine { flag: CANCEL.take(), account: memory::switch(memory::Account::default()) }
 }
 
 /// It has its thread again.
 #[inline]
 pub(super) fn enter(mine: Mine) {
     CANCEL.set(mine.flag);
-    memory::switch(mine.taken);
+    memory::switch(mine.account);
 }
