@@ -29,6 +29,11 @@ impl Lowering {
             let wanted = self.wanted.as_ref();
             sum <= self.choose(&get, preds.clone(), needed, wanted).cost
         });
+        if seeks.is_none()
+            && let Some(sought) = self.sought(&get, &preds, needed)
+        {
+            return sought;
+        }
         match seeks {
             Some(alternatives) => self.seeks(&get, alternatives, needed),
             None => self.read(get, preds, needed),
@@ -85,12 +90,20 @@ impl Lowering {
                 starts: found.starts.map(|(pattern, escape)| {
                     (self.expr(pattern, &[]), escape.map(|e| self.expr(e, &[])))
                 }),
+                null: found.null,
                 row: None,
             }
         });
         let range = range.or_else(|| {
             let row = Some(self.expr(row?, &[]));
-            Some(KeyRange { prefix: Vec::new(), lower: None, upper: None, starts: None, row })
+            Some(KeyRange {
+                prefix: Vec::new(),
+                lower: None,
+                upper: None,
+                starts: None,
+                null: false,
+                row,
+            })
         });
         // What is hashed comes in no order.
         let ordered = get.table.buckets(index).is_none();
@@ -367,6 +380,9 @@ impl Lowering {
             },
             // Its beginning is a range.
             ExprKind::Like { input, negated: false, .. } if found.starts.is_some() => {
+                Some((CompareOp::Ge, place(input)?))
+            }
+            ExprKind::IsNull { input, negated: false } if found.null => {
                 Some((CompareOp::Ge, place(input)?))
             }
             _ => None,

@@ -30,18 +30,17 @@ pub(crate) fn factored(pred: Expr, out: &mut Vec<Expr>) {
     conjuncts(pred, &mut all);
     for pred in all {
         out.extend(subtree::range(&pred).into_iter().flatten());
-        for bound in common_bounds(&pred) {
+        let (common, rest) = match common(&pred) {
+            Some((common, rest)) => (common, rest),
+            None => (Vec::new(), Some(pred)),
+        };
+        out.extend(common);
+        for bound in rest.iter().flat_map(common_bounds) {
             if !out.contains(&bound) {
                 out.push(bound);
             }
         }
-        match common(&pred) {
-            Some((common, rest)) => {
-                out.extend(common);
-                out.extend(rest);
-            }
-            None => out.push(pred),
-        }
+        out.extend(rest);
     }
 }
 

@@ -134,6 +134,15 @@ impl Facts {
         self.is_informed() && self.large
     }
 
+    /// Are both texts columns of tables, which compare by one collation?
+    pub fn are_of_one_collation(&self, a: &Expr, b: &Expr) -> bool {
+        let collation = |e: &Expr| match e.kind {
+            ExprKind::Col(id) => self.column(id).map(|(table, at)| table.columns[*at].collation),
+            _ => None,
+        };
+        collation(a).is_some_and(|own| collation(b) == Some(own))
+    }
+
     fn column(&self, id: ColId) -> Option<&(Arc<TableDef>, usize)> {
         self.columns.get(&self.stored(id)?)
     }

@@ -18,7 +18,7 @@ use crate::outer::outer_last;
 use crate::plan::*;
 
 /// Left rows up to which seeking the right side row by row beats reading it whole.
-const SEEK_ROWS: f64 = 10_000.0;
+pub(crate) const SEEK_ROWS: f64 = 10_000.0;
 
 /// A subquery that leaves a smaller share of the rows is asked as soon as it can be.
 const EARLY_SHARE: f64 = 0.5;
@@ -545,7 +545,7 @@ fn is_locked(mut rel: &Rel) -> bool {
 }
 
 /// A predicate that a subquery has a match, or has none.
-fn halves(pred: &Expr) -> Option<(PhysicalJoin, &SubqueryKind, &Query)> {
+pub(crate) fn halves(pred: &Expr) -> Option<(PhysicalJoin, &SubqueryKind, &Query)> {
     let (half, subquery) = match &pred.kind {
         ExprKind::Subquery { .. } => (PhysicalJoin::Semi, pred),
         ExprKind::Not(inner) => (PhysicalJoin::Anti, &**inner),

@@ -107,9 +107,10 @@ pub(crate) fn comes_in_order_of(get: &Get, preds: &[Expr], column: ColId) -> boo
     })
 }
 
-/// How many leading columns of some key the predicates give, at best.
+/// How many leading columns of some key the predicates give, at best; the last of them may be NULL.
 pub(crate) fn reach(get: &Get, preds: &[Expr]) -> usize {
-    let given = |index| key_range(get, index, preds.to_vec()).0.map_or(0, |r| r.prefix.len());
+    let of = |range: Range| range.prefix.len() + usize::from(range.null);
+    let given = |index| key_range(get, index, preds.to_vec()).0.map_or(0, of);
     ways(get, preds).into_iter().map(given).max().unwrap_or(0)
 }
 
@@ -238,6 +239,8 @@ pub(crate) struct Range {
     pub upper: Option<(Expr, bool)>,
     /// The pattern of a LIKE and its escape, in place of bounds.
     pub starts: Option<(Expr, Option<Expr>)>,
+    /// The column is NULL, in place of bounds.
+    pub null: bool,
 }
 
 impl Range {
@@ -245,6 +248,7 @@ impl Range {
     pub fn ends(&self) -> usize {
         match self.starts {
             Some(_) => 2,
+            None if self.null => 2,
             None => usize::from(self.lower.is_some()) + usize::from(self.upper.is_some()),
         }
     }
@@ -259,7 +263,8 @@ pub(crate) fn key_range(
 ) -> (Option<Range>, Vec<Expr>) {
     let all = if get.table.buckets(index).is_some() { preds.clone() } else { Vec::new() };
     let mut rest = preds;
-    let mut range = Range { prefix: Vec::new(), lower: None, upper: None, starts: None };
+    let mut range =
+        Range { prefix: Vec::new(), lower: None, upper: None, starts: None, null: false };
     for (ordinal, _) in scan_key(&get.table, index) {
         let column = get.columns[*ordinal];
         let ty = get.table.columns[*ordinal].ty;
@@ -275,6 +280,11 @@ pub(crate) fn key_range(
             continue;
         }
         // Not given by equality: bounds of this column end the range.
+        if let Some(at) = rest.iter().position(|p| is_null_of(p, column)) {
+            rest.remove(at);
+            range.null = true;
+            break;
+        }
         let mut i = 0;
         while i < rest.len() {
             let bound = against(&rest[i], column, ty, &get.columns);
@@ -409,6 +419,12 @@ pub(crate) fn day_of(pred: &Expr, column: ColId, ty: SqlType, own: &[ColId]) -> 
         });
     }
     None
+}
+
+/// `column IS NULL`.
+fn is_null_of(pred: &Expr, column: ColId) -> bool {
+    matches!(&pred.kind, ExprKind::IsNull { input, negated: false }
+        if input.kind == ExprKind::Col(column) && input.nullable)
 }
 
 fn are_decimals(a: SqlType, b: SqlType) -> bool {

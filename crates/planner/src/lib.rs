@@ -36,6 +36,7 @@ mod rough;
 mod search;
 pub mod show;
 mod slots;
+mod sought;
 mod spool;
 mod spread;
 mod statement;

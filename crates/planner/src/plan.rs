@@ -444,6 +444,8 @@ pub struct KeyRange {
     /// In place of bounds: the pattern of a LIKE and its escape. What stands before the pattern's first wildcard is what texts
     /// of the next key column begin with.
     pub starts: Option<(Expr, Option<Expr>)>,
+    /// In place of bounds: the next key column is NULL.
+    pub null: bool,
     /// The locator of a heap's row; then there is nothing else.
     pub row: Option<Expr>,
 }

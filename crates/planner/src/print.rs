@@ -279,6 +279,9 @@ fn scan(f: &mut fmt::Formatter<'_>, s: &Scan) -> fmt::Result {
                 if *inclusive { "<=" } else { "<" }
             )?;
         }
+        if range.null {
+            write!(text, " {} is null", name(range.prefix.len()))?;
+        }
         if let Some((pattern, escape)) = &range.starts {
             write!(text, " {} like {pattern}", name(range.prefix.len()))?;
             escape.iter().try_for_each(|e| write!(text, " escape {e}"))?;

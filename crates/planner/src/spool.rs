@@ -433,6 +433,9 @@ impl<'a> Numbering<'a> {
                     self.named(what, [bound], text, reads);
                 }
             }
+            if range.null {
+                text.push_str(" null");
+            }
             if let Some((pattern, escape)) = &range.starts {
                 self.named(" starts", [pattern], text, reads);
                 self.named(" escape", escape, text, reads);

@@ -98,6 +98,11 @@ impl<'a> Show<'a> {
             let equal = if *inclusive { "=" } else { "" };
             parts.push(format!("{name} {op}{equal} {}", self.scalar(value, &[])));
         }
+        if range.null {
+            let name =
+                self.column(&scan.table, &scan.table.columns[key[range.prefix.len()].0].name);
+            parts.push(format!("{name}=NULL"));
+        }
         if let Some((pattern, escape)) = &range.starts {
             let name =
                 self.column(&scan.table, &scan.table.columns[key[range.prefix.len()].0].name);

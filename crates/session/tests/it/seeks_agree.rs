@@ -102,6 +102,12 @@ fn pattern(dice: &mut Dice) -> String {
 fn predicate(dice: &mut Dice) -> (String, String) {
     let (column, own, others) = COLUMNS[dice.below(COLUMNS.len() as u64) as usize];
     let is_text = own.contains("char");
+    if dice.below(12) == 0 {
+        let ty = dice.one(others);
+        let declared = format!("DECLARE @p {ty} = {};", literal(dice, ty, column));
+        let more = dice.one(&["", &format!(" OR {column} = @p")]).to_string();
+        return (declared, format!("({column} IS NULL{more})"));
+    }
     let is_moment = own.starts_with("datetime");
     match dice.below(if is_text || is_moment { 5 } else { 4 }) {
         4 if is_moment => {

@@ -52,6 +52,14 @@ fn bounds(
         key::encode_part(part, &value, &mut prefix);
     }
     let next = parts.get(range.prefix.len());
+    if let (true, Some(part)) = (range.null, next) {
+        if !part.nullable {
+            return Ok(None);
+        }
+        // Its byte is 0, turned where the column descends.
+        prefix.push(if part.desc { !0 } else { 0 });
+        return Ok(Some((Bound::Included(prefix.clone()), past(prefix))));
+    }
     if let (Some((pattern, escape)), Some(part)) = (&range.starts, next) {
         return starts(pattern, escape.as_ref(), part, prefix, cx);
     }

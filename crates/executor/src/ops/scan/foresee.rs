@@ -14,7 +14,8 @@ impl TableScan<'_> {
         let by_key = range.row.is_none()
             && range.lower.is_none()
             && range.upper.is_none()
-            && range.starts.is_none();
+            && range.starts.is_none()
+            && !range.null;
         if !by_key || range.prefix.is_empty() || !range.prefix.iter().all(plain) {
             return None;
         }
