@@ -102,11 +102,11 @@ impl Lowering {
     }
 
     /// Whether to look for each value costs far less than to read the table under the other predicates. Where nothing is known
-    /// of the tables, a list of values is taken for a short one.
+    /// of the tables, it is enough that few values are expected.
     fn seeks_are_cheap(&self, get: &Get, query: &Query, rest: &[Expr], with: &[Expr]) -> bool {
         let values = self.rough_rows(&query.rel);
         if !self.facts.is_informed() {
-            return values.is_none_or(|values| values <= crate::join::SEEK_ROWS);
+            return values.is_some_and(|values| values <= crate::join::SEEK_ROWS);
         }
         let Some(values) = values else { return false };
         let each = self.weigh(get, with.to_vec());
