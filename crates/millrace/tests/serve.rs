@@ -130,6 +130,36 @@ fn a_statement_that_cannot_get_on_is_701_for_itself_alone() {
 }
 
 #[test]
+fn a_lower_limit_leaves_a_server_that_answers() {
+    let mut served = Served::start("lower", Stdio::null());
+    let mut connection = served.connect();
+    // Plans that nobody needs any more.
+    let texts = "
+        DECLARE @i int = 0, @s nvarchar(100)
+        WHILE @i < 5000 BEGIN
+            SET @s = CONCAT(N'DECLARE @x int = @p + ', @i) EXEC sp_executesql @s, N'@p int', 1
+            SET @i += 1
+        END";
+    assert_eq!(errors(&mut connection, texts), [0; 0]);
+    let lower = "
+        EXEC sp_configure 'show advanced options', 1 RECONFIGURE
+        EXEC sp_configure 'max server memory (MB)', 128 RECONFIGURE";
+    assert_eq!(errors(&mut connection, lower), [0; 0]);
+    // What queries may have is a quarter of it.
+    let granted = "
+        IF (SELECT MAX(max_target_memory_kb) FROM sys.dm_exec_query_resource_semaphores) <> 32768
+            RAISERROR('it does not follow', 16, 1)";
+    assert_eq!(errors(&mut connection, granted), [0; 0]);
+    let until = Instant::now() + Duration::from_secs(2);
+    while Instant::now() < until {
+        let mut other = served.connect();
+        assert_eq!(errors(&mut other, "SELECT 1"), [0; 0]);
+        assert_eq!(errors(&mut connection, "SELECT COUNT(*) FROM sys.objects"), [0; 0]);
+    }
+    served.terminate();
+}
+
+#[test]
 fn the_server_ends_in_time_whatever_runs() {
     let mut served = Served::start("end", Stdio::null());
     let mut busy = served.connect();

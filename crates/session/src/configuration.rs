@@ -111,9 +111,10 @@ impl Instance {
     /// The lesser of 'max server memory (MB)' and of what the process was started with.
     fn set_memory_limit(&self, mb: i64) {
         if let Some(most) = self.config.memory_bytes {
-            runtime::memory::change_limit_bytes(
-                most.min((mb.max(0) as u64).saturating_mul(1 << 20)),
-            );
+            let bytes = most.min((mb.max(0) as u64).saturating_mul(1 << 20));
+            runtime::memory::change_limit_bytes(bytes);
+            let for_queries = (bytes / 4).min(self.config.query_memory_bytes);
+            self.workspace.memory.set_size(usize::try_from(for_queries).unwrap_or(usize::MAX));
         }
     }
 
