@@ -192,6 +192,13 @@ pub enum CastMode {
     Store { column: u16 },
 }
 
+impl CastMode {
+    /// A conversion as a text has it, written or not: neither a column's nor the planner's.
+    pub fn is_of_text(self) -> bool {
+        matches!(self, CastMode::Explicit | CastMode::Try | CastMode::Implicit)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     Eq,

@@ -139,15 +139,9 @@ impl Alternatives {
             _ => return None,
         };
         let most = if alternatives.are_apart { LIST_MAX } else { ALTERNATIVES_MAX };
-        let read_alone = |e: &Expr| {
-            !e.any(&mut |e| match &e.kind {
-                ExprKind::Subquery { .. } => true,
-                ExprKind::Func { func, .. } => func.is_per_row(),
-                _ => false,
-            })
-        };
-        ((1..=most).contains(&alternatives.each.len()) && alternatives.each.iter().all(read_alone))
-            .then_some(alternatives)
+        ((1..=most).contains(&alternatives.each.len())
+            && alternatives.each.iter().all(is_read_alone))
+        .then_some(alternatives)
     }
 
     fn of_list(input: &Expr, list: &[Expr]) -> Alternatives {
@@ -431,16 +425,20 @@ fn are_decimals(a: SqlType, b: SqlType) -> bool {
     matches!((a, b), (SqlType::Decimal { .. }, SqlType::Decimal { .. }))
 }
 
+/// Whether an expression asks no subquery, and is what it is however often it is evaluated.
+fn is_read_alone(e: &Expr) -> bool {
+    !e.any(&mut |e| match &e.kind {
+        ExprKind::Subquery { .. } => true,
+        ExprKind::Func { func, .. } => func.is_per_row(),
+        _ => false,
+    })
+}
+
 /// Whether a value is one for all rows of a table with these columns.
 fn is_foreign(value: &Expr, own: &[ColId]) -> bool {
     let mut ids = Vec::new();
     value.columns(&mut ids);
-    !ids.iter().any(|id| own.contains(id))
-        && !value.any(&mut |e| match &e.kind {
-            ExprKind::Subquery { .. } => true,
-            ExprKind::Func { func, .. } => func.is_per_row(),
-            _ => false,
-        })
+    !ids.iter().any(|id| own.contains(id)) && is_read_alone(value)
 }
 
 /// The pattern and the escape of a LIKE of this column, where it may say how the texts begin.

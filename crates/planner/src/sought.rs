@@ -12,12 +12,12 @@
 use ir::*;
 
 use crate::columns::{Needed, with_exprs};
-use crate::fold::fold;
 use crate::join::halves;
-use crate::join_conditions::{equality, pull_up};
+use crate::join_conditions::equality;
 use crate::key_range::reach;
 use crate::lower::*;
 use crate::plan::PhysicalJoin;
+use crate::unnest::Keys;
 
 /// Seeks are made where they cost less than this part of reading the table: how many values there are is a guess.
 const PART: f64 = 0.25;
@@ -65,40 +65,26 @@ impl Lowering {
         asked: &SubqueryKind,
         query: &Query,
     ) -> Option<(Rel, Vec<Expr>)> {
-        let outer: Needed = get.columns.iter().copied().collect();
-        let (mut rel, mut conditions) = (query.rel.clone(), Vec::new());
+        let mut conditions = Vec::new();
         if let SubqueryKind::In { needle } = asked {
             let column = &query.output[0];
             let value = Expr::col(column.id, column.ty, column.nullable);
             conditions.push(Expr::compare(CompareOp::Eq, (**needle).clone(), value));
         }
-        pull_up(&mut rel, &outer, &mut conditions);
-        let mut read = Vec::new();
-        rel.walk_exprs(&mut |e| e.columns(&mut read));
-        if conditions.is_empty() || read.iter().any(|id| outer.contains(id)) {
-            return None;
-        }
+        let keys = self.keys_of(query.rel.clone(), conditions, &get.columns)?;
+        let Keys { rel, conditions, over_keys, group } = keys;
         let own = rel.columns();
-        conditions.iter_mut().for_each(fold);
-        let mut group: Vec<(ColId, Expr)> = Vec::with_capacity(conditions.len());
-        let mut over_values = Vec::with_capacity(conditions.len());
-        for condition in &conditions {
-            let (theirs, ours) = equality(condition, &get.columns, &own)?;
-            if ours.ty.is_character() && !self.facts.are_of_one_collation(&theirs, &ours) {
-                return None;
-            }
-            let id = match ours.kind {
-                ExprKind::Col(id) => id,
-                _ => self.fresh(),
-            };
-            over_values.push(Expr::compare(CompareOp::Eq, theirs, Expr::col(id, ours.ty, true)));
-            if !group.iter().any(|(known, _)| *known == id) {
-                group.push((id, ours));
-            }
+        let differ_alike = |condition: &Expr| {
+            equality(condition, &get.columns, &own).is_some_and(|(theirs, ours)| {
+                !ours.ty.is_character() || self.facts.are_of_one_collation(&theirs, &ours)
+            })
+        };
+        if !conditions.iter().all(differ_alike) {
+            return None;
         }
         let input = Box::new(rel);
         let values = Rel::Aggregate { input, group, aggs: Vec::new(), scalar: false, sets: None };
-        Some((values, over_values))
+        Some((values, over_keys))
     }
 
     /// Whether to look for each value costs far less than to read the table under the other predicates. Where nothing is known

@@ -30,6 +30,18 @@ struct Grouped {
     value: Expr,
 }
 
+/// A subquery's rows, and the keys by which outer rows ask for them.
+pub(crate) struct Keys {
+    /// The rows, without the conditions on the outer row.
+    pub rel: Rel,
+    /// Those conditions, all of them equalities.
+    pub conditions: Vec<Expr>,
+    /// The same over the keys.
+    pub over_keys: Vec<Expr>,
+    /// What each key is of the rows.
+    pub group: Vec<(ColId, Expr)>,
+}
+
 impl Lowering {
     /// Joins `left` with the subqueries of a predicate that can be made groupings, whose values take their places.
     pub fn unnest(&mut self, mut left: Lowered, pred: &mut Expr) -> Lowered {
@@ -143,13 +155,27 @@ impl Lowering {
         left: &Lowered,
         input: &Rel,
     ) -> Option<(Rel, Vec<Expr>, Vec<(ColId, Expr)>)> {
-        let mut rel = input.clone();
-        let outer: Needed = left.cols.iter().copied().collect();
-        let mut conditions = Vec::new();
-        pull_up(&mut rel, &outer, &mut conditions);
+        let keys = self.keys_of(input.clone(), Vec::new(), &left.cols)?;
+        let Keys { rel, conditions, over_keys, group } = keys;
+        if self.seeks_pay(left, &rel, &conditions) {
+            return None;
+        }
+        Some((rel, over_keys, group))
+    }
+
+    /// The rows of a subquery by what equalities with columns of `outer` ask of them, `conditions` among these; None where it
+    /// is asked for anything else, or for nothing.
+    pub fn keys_of(
+        &mut self,
+        mut rel: Rel,
+        mut conditions: Vec<Expr>,
+        outer: &[ColId],
+    ) -> Option<Keys> {
+        let outside: Needed = outer.iter().copied().collect();
+        pull_up(&mut rel, &outside, &mut conditions);
         let mut read = Vec::new();
         rel.walk_exprs(&mut |e| e.columns(&mut read));
-        if conditions.is_empty() || read.iter().any(|id| outer.contains(id)) {
+        if conditions.is_empty() || read.iter().any(|id| outside.contains(id)) {
             return None;
         }
         let own = rel.columns();
@@ -157,7 +183,7 @@ impl Lowering {
         let mut group: Vec<(ColId, Expr)> = Vec::with_capacity(conditions.len());
         let mut over_keys = Vec::with_capacity(conditions.len());
         for condition in &conditions {
-            let (theirs, ours) = equality(condition, &left.cols, &own)?;
+            let (theirs, ours) = equality(condition, outer, &own)?;
             let id = match ours.kind {
                 ExprKind::Col(id) => id,
                 _ => self.fresh(),
@@ -168,10 +194,7 @@ impl Lowering {
                 group.push((id, ours));
             }
         }
-        if self.seeks_pay(left, &rel, &conditions) {
-            return None;
-        }
-        Some((rel, over_keys, group))
+        Some(Keys { rel, conditions, over_keys, group })
     }
 
     /// Whether looking for the rows of each outer row costs less than grouping all.

@@ -190,29 +190,13 @@ impl Rule {
                 if ascii_binary_key_into(text.as_bytes(), out) {
                     return;
                 }
-                for b in text.bytes() {
-                    out.push(b);
-                    if b == 0 {
-                        out.push(0xff);
-                    }
-                }
+                self.start_into(text, out);
                 out.extend_from_slice(&[0, 0]);
             }
             _ => {
-                let insensitive = match self {
-                    Rule::CsAs => Rule::CiAs,
-                    Rule::CsAi => Rule::CiAi,
-                    other => other,
-                };
-                for c in breathing(text.chars()) {
-                    let w = insensitive.weight(c);
-                    match w >> 24 == OUTSIDE {
-                        true => out.extend_from_slice(&w.to_be_bytes()),
-                        false => out.push((w >> 24) as u8),
-                    }
-                }
+                self.start_into(text, out);
                 out.push(0);
-                if insensitive != self {
+                if matches!(self, Rule::CsAs | Rule::CsAi) {
                     out.extend(text.chars().map(|c| case_of(c) as u8 + 1));
                     out.push(0);
                 }
@@ -528,14 +512,7 @@ pub fn sort_key_into(text: &str, out: &mut Vec<u8>) {
         out.push(0);
         return;
     }
-    for c in breathing(text.chars()) {
-        let w = weight(c);
-        if w >> 24 == OUTSIDE {
-            out.extend_from_slice(&w.to_be_bytes());
-        } else {
-            out.push((w >> 24) as u8);
-        }
-    }
+    Rule::CiAs.start_into(text, out);
     out.push(0);
 }
 

@@ -85,9 +85,7 @@ fn trees(expr: &Expr) -> usize {
         {
             trees(input)
         }
-        ExprKind::Cast { input, mode, .. }
-            if !matches!(mode, CastMode::Store { .. } | CastMode::Nearest | CastMode::Latest) =>
-        {
+        ExprKind::Cast { input, mode, .. } if mode.is_of_text() => {
             let to_number = expr.ty.is_integer() || expr.ty == SqlType::Float;
             let narrows = !widens(input.ty, expr.ty) && *mode == CastMode::Try;
             match input.ty == expr.ty || to_number && input.ty.is_integer() && !narrows {
@@ -308,10 +306,7 @@ impl Compiler {
                 if family.reads(expr.ty)
                     && family.reads(input.ty)
                     && widens(input.ty, expr.ty)
-                    && !matches!(
-                        mode,
-                        CastMode::Store { .. } | CastMode::Nearest | CastMode::Latest
-                    ) =>
+                    && mode.is_of_text() =>
             {
                 self.operand(input, family)
             }
@@ -377,12 +372,7 @@ impl Compiler {
                 self.ops.push(Op::XorBig { d, a, b });
                 d
             }
-            ExprKind::Cast { input, mode, .. }
-                if !matches!(
-                    mode,
-                    CastMode::Store { .. } | CastMode::Nearest | CastMode::Latest
-                ) =>
-            {
+            ExprKind::Cast { input, mode, .. } if mode.is_of_text() => {
                 self.cast(expr, input, *mode, into)
             }
             ExprKind::Case { branches, otherwise } if trees(expr) == 0 => {
