@@ -13,7 +13,7 @@ use crate::gate::Gate;
 use crate::governor::Governor;
 use crate::listening::Listening;
 use crate::logins::Logins;
-use crate::options::{absolute, decided, options_of, system_options};
+use crate::options::{absolute, decided, master_options, options_of};
 use crate::registry::Registered;
 use crate::session::Session;
 use crate::switches::Switches;
@@ -141,9 +141,9 @@ impl Master {
             making.begin()?;
         }
         let engine = if fresh {
-            Database::create(config.fs.clone(), &files, system_options(config))
+            Database::create(config.fs.clone(), &files, master_options(config))
         } else {
-            Database::open(config.fs.clone(), &master_path, system_options(config))
+            Database::open(config.fs.clone(), &master_path, master_options(config))
         }
         .map_err(|error| OpenError::Database { name: "master".into(), error })?;
         let unreadable = |name: &str, error: catalog::CatalogError| OpenError::Catalog {

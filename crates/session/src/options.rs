@@ -9,14 +9,24 @@ use engine::{DbOptions, DelayedDurability, LogConfig, RecoveryModel, VLF_BYTES_M
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Log and pages that `master` needs.
-const MASTER_POOL_BYTES: u64 = 4 << 20;
+/// Pages that a system database needs.
+const SYSTEM_POOL_BYTES: u64 = 4 << 20;
 
-/// Of `master` and the other system databases.
+/// Pages that `master` may have at most.
+const MASTER_POOL_BYTES_MAX: u64 = 256 << 20;
+
+/// Of `master`: whoever looks at a server for the first time makes his tables there.
+pub(crate) fn master_options(config: &InstanceConfig) -> DbOptions {
+    let share = config.buffer_pool_bytes / 16;
+    let buffer_pool_bytes = share.clamp(SYSTEM_POOL_BYTES, MASTER_POOL_BYTES_MAX);
+    DbOptions { buffer_pool_bytes, ..system_options(config) }
+}
+
+/// Of the other system databases.
 pub(crate) fn system_options(config: &InstanceConfig) -> DbOptions {
     DbOptions {
         log: LogConfig::small(),
-        buffer_pool_bytes: MASTER_POOL_BYTES,
+        buffer_pool_bytes: SYSTEM_POOL_BYTES,
         memory_nodes: crate::memory::nodes(config),
         checkpoint_log_bytes: 1 << 20,
         ..DbOptions::default()
