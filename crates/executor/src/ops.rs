@@ -41,6 +41,7 @@ mod simple;
 mod slots;
 mod sort;
 mod spool;
+mod stored;
 mod stream_aggregate;
 mod texts;
 mod window;
@@ -53,6 +54,7 @@ use crate::message::SqlError;
 use join_filter::JoinFilter;
 use planner::{AggStrategy, Node, Op};
 use shared::{Grouped, Groups, SharedJoin};
+use types::StoredCells;
 
 pub(crate) use exchange::Parts;
 pub(crate) use hash::KeyEncoder;
@@ -83,6 +85,22 @@ pub(crate) trait Operator {
     fn next_columns(&mut self, cx: &mut Cx<'_>, out: &mut Columns) -> Result<bool, SqlError> {
         let _ = (cx, out);
         stdx::fatal!("rows are asked for as columns of who has none")
+    }
+    /// Whether rows are to be had as they are stored, by [`Operator::next_stored`], and then by nothing else, until `rewind`.
+    /// Asked before the first of them.
+    fn has_stored(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let _ = cx;
+        Ok(false)
+    }
+    /// Shows the next rows to `each`, which may not wait for anything: they lie where the table has them. False at the end;
+    /// there may be none before it.
+    fn next_stored(
+        &mut self,
+        cx: &mut Cx<'_>,
+        each: &mut dyn FnMut(&dyn StoredCells),
+    ) -> Result<bool, SqlError> {
+        let _ = (cx, each);
+        stdx::fatal!("rows are asked for as they are stored of who has none")
     }
     /// Has its rows grouped where they are made, if that can be (`how` gives None where not): from then on there are groups, by
     /// [`Operator::next_groups`], and no rows, until `rewind`. Asked before anything else.

@@ -31,9 +31,18 @@ pub fn for_each_batch<'a>(
     cx: &mut Cx<'a>,
     mut each: impl FnMut(&Batch, &mut Cx<'a>) -> Result<(), SqlError>,
 ) -> Result<u64, SqlError> {
+    running(plan, cx, |cx| pull(ops::build(&plan.root), cx, &mut each))
+}
+
+/// Calls `run` with what a plan's operators look for.
+fn running<'a>(
+    plan: &'a Plan,
+    cx: &mut Cx<'a>,
+    run: impl FnOnce(&mut Cx<'a>) -> Result<u64, SqlError>,
+) -> Result<u64, SqlError> {
     cx.set_plan(&plan.subplans, plan.param_count);
     cx.set_spools(&plan.spools);
-    let result = pull(plan, cx, &mut each);
+    let result = run(cx);
     cx.set_spools(&[]);
     if cx.kept().is_some_and(|kept| kept.spilled.operators() > 0) {
         let spilled = std::mem::take(&mut cx.keep().spilled);
@@ -43,11 +52,10 @@ pub fn for_each_batch<'a>(
 }
 
 fn pull<'a>(
-    plan: &'a Plan,
+    mut source: Box<dyn ops::Operator + 'a>,
     cx: &mut Cx<'a>,
     each: &mut impl FnMut(&Batch, &mut Cx<'a>) -> Result<(), SqlError>,
 ) -> Result<u64, SqlError> {
-    let mut source = ops::build(&plan.root);
     let mut batch = Batch::new();
     let mut rows = 0;
     while rows < cx.row_limit {
@@ -98,13 +106,19 @@ pub fn select_to_client<'a>(
         // Any expression may be NULL for want of a value.
         meta.iter_mut().filter(|column| column.base.is_none()).for_each(|c| c.nullable = true);
     }
-    let result = for_each_batch(plan, cx, |batch, _| {
-        if !begun {
-            sink.columns(&meta);
-            begun = true;
+    let result = running(plan, cx, |cx| {
+        let mut source = ops::build(&plan.root);
+        if cx.row_limit == u64::MAX && width == plan.root.types.len() && source.has_stored(cx)? {
+            return stored(&mut *source, cx, &mut begun, &meta, sink);
         }
-        batch.rows().for_each(|row| sink.row(&row[..width]));
-        Ok(())
+        pull(source, cx, &mut |batch, _| {
+            if !begun {
+                sink.columns(&meta);
+                begun = true;
+            }
+            batch.rows().for_each(|row| sink.row(&row[..width]));
+            Ok(())
+        })
     });
     // Before an error there is a result set too, unless the statement is to run anew.
     if !begun && !result.as_ref().is_err_and(|error| error.stale) {
@@ -115,6 +129,31 @@ pub fn select_to_client<'a>(
         error.stale &= !begun;
         error
     })
+}
+
+/// Rows that are sent as they are stored.
+fn stored(
+    source: &mut (dyn ops::Operator + '_),
+    cx: &mut Cx<'_>,
+    begun: &mut bool,
+    meta: &[ColumnMeta],
+    sink: &mut dyn ResultSink,
+) -> Result<u64, SqlError> {
+    let mut rows = 0;
+    loop {
+        let more = source.next_stored(cx, &mut |row| {
+            if !*begun {
+                sink.columns(meta);
+                *begun = true;
+            }
+            rows += 1;
+            sink.stored(row);
+        })?;
+        sink.rest();
+        if !more {
+            return Ok(rows);
+        }
+    }
 }
 
 /// SELECT @v = ...: every row assigns, in order; the last one stays.

@@ -11,7 +11,7 @@
 
 use crate::message::SqlMessage;
 use std::sync::Arc;
-use types::{SqlType, Value};
+use types::{SqlType, StoredCells, Value};
 
 /// One column of a result set.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,6 +172,13 @@ pub trait ResultSink {
     fn columns(&mut self, columns: &[ColumnMeta]);
     /// One row of it; the values are only borrowed.
     fn row(&mut self, row: &[Value]);
+    /// The same of a row that lies where its table has it: it is taken at once, and nothing is waited for.
+    fn stored(&mut self, row: &dyn StoredCells) {
+        let values: Vec<Value> = (0..row.width()).map(|i| row.cell(i).value()).collect();
+        self.row(&values);
+    }
+    /// Between stored rows: now there is time to wait.
+    fn rest(&mut self) {}
     /// A statement is done.
     fn done(&mut self, done: Done);
     /// A message or an error.

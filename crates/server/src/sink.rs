@@ -13,7 +13,7 @@ use tds::{
     Column, ColumnInfo, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, TokenWriter,
     Updatable,
 };
-use types::{SqlType, Value};
+use types::{SqlType, StoredCells, Value};
 
 /// Bytes in full packets that are worth a system call.
 const SEND_BYTES: usize = 16 << 10;
@@ -227,7 +227,22 @@ impl ResultSink for Answer<'_> {
         if let Err(error) = self.writer.row(row) {
             self.say(8623, 1, 16, &format!("A value cannot be sent to the client: {error}."));
         }
-        if self.writer.ready().len() >= SEND_BYTES {
+        self.rest();
+    }
+
+    #[inline]
+    fn stored(&mut self, row: &dyn StoredCells) {
+        if self.silent {
+            return;
+        }
+        if let Err(error) = self.writer.stored(row) {
+            self.say(8623, 1, 16, &format!("A value cannot be sent to the client: {error}."));
+        }
+    }
+
+    #[inline]
+    fn rest(&mut self) {
+        if !self.silent && self.writer.ready().len() >= SEND_BYTES {
             self.connection.transmit(self.writer);
             self.connection.wait_for_room();
             self.speaks();

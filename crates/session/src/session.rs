@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use system_views::SessionFacts;
 use telemetry::{Counter, counters};
-use types::{SqlType, Value};
+use types::{SqlType, StoredCells, Value};
 
 /// From here on an error ends the session.
 const SEVERITY_ENDS_SESSION: u8 = 20;
@@ -428,6 +428,14 @@ impl ResultSink for Watch<'_> {
 
     fn row(&mut self, row: &[Value]) {
         self.sink.row(row);
+    }
+
+    fn stored(&mut self, row: &dyn StoredCells) {
+        self.sink.stored(row);
+    }
+
+    fn rest(&mut self) {
+        self.sink.rest();
     }
 
     fn done(&mut self, done: Done) {

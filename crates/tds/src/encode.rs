@@ -66,6 +66,13 @@ pub(crate) fn value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Result<(),
     coerced(out, ty, value)
 }
 
+/// Appends a text or a binary of a column that is not (max), given as its bytes.
+#[inline]
+pub(crate) fn bytes(out: &mut Vec<u8>, ty: SqlType, bytes: &[u8]) -> Result<(), EncodeError> {
+    let put = short(out, |out| out.extend_from_slice(bytes));
+    put.ok_or(EncodeError { ty, value: ty, fault: None })
+}
+
 /// Appends one value in the fixed-length form of its type, which is the nullable one without its byte of length.
 #[inline]
 pub(crate) fn fixed(out: &mut Vec<u8>, ty: SqlType, v: &Value) -> Result<(), EncodeError> {

@@ -17,6 +17,8 @@
 
 mod packets;
 mod rows;
+#[cfg(test)]
+mod stored_tests;
 
 use crate::charset::Collation;
 use crate::packet::{HEADER_BYTES, PACKET_BYTES_DEFAULT, PacketType, Status};

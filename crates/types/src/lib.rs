@@ -42,7 +42,7 @@ pub use decimal::Decimal;
 pub use error::TypeError;
 pub use key::{KeyLayout, KeyPart};
 pub use mask::{Mask, MaskFunction};
-pub use row::{External, Projection, RowColumn, RowLayout};
+pub use row::{External, Projection, RowColumn, RowLayout, StoredCell, StoredCells};
 pub use sql_type::{Len, SqlType};
 pub use text::{Bytes, Text};
 pub use value::Value;

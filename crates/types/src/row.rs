@@ -19,10 +19,12 @@
 //! reading it panics at the bounds check.
 
 mod cell;
+mod cells;
 mod patch;
 mod project;
 
 pub use cell::{RowColumn, fixed_bytes};
+pub use cells::{StoredCell, StoredCells};
 pub use project::Projection;
 
 use cell::{VARIANT_HEADER_BYTES, array, put_fixed, put_variable};

@@ -16,6 +16,7 @@ use super::raw_layout::RawLayout;
 use super::reader::Reader;
 use super::shared::SharedJoin;
 use super::simple::put_off;
+use super::stored::StoredRow;
 use crate::batch::Batch;
 use crate::columns::{COLUMN_ROWS, Columns, Kind};
 use crate::cx::Cx;
@@ -31,6 +32,7 @@ use planner::Scan;
 use private::Private;
 use std::ops::Bound;
 use std::rc::Rc;
+use types::StoredCells;
 
 pub(super) use bounds::range_of;
 pub use bounds::{as_slice, past};
@@ -692,6 +694,30 @@ impl Operator for TableScan<'_> {
             Err(error) => put_off(error, &mut self.late, out),
             more => more,
         }
+    }
+
+    fn has_stored(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        // A short reading is over before a filter of stored rows pays.
+        let long = self.plan.predicate.is_none() || self.plan.rows_read >= ROWS_UNFILTERED as f64;
+        Ok(long && self.narrowings.is_empty() && self.has_columns(cx)?)
+    }
+
+    fn next_stored(
+        &mut self,
+        cx: &mut Cx<'_>,
+        each: &mut dyn FnMut(&dyn StoredCells),
+    ) -> Result<bool, SqlError> {
+        let layout = self.raw_layout();
+        let readers = self.readers(&layout);
+        let more = self.visit(cx, |bytes, rows, whole| {
+            for row in rows {
+                let row = row.of(bytes);
+                let whole = whole || layout.is_whole(row);
+                each(&StoredRow { layout, readers: &readers, row, whole });
+            }
+        })?;
+        cx.breathe()?;
+        Ok(more)
     }
 
     fn has_columns(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {

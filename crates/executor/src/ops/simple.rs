@@ -10,7 +10,7 @@ use crate::eval::{eval, holds};
 use crate::message::{Reach, SqlError};
 use ir::{Expr, SortKey, SystemView};
 use runtime::task::{Many, Rest};
-use types::Value;
+use types::{StoredCells, Value};
 
 /// A boxed input.
 pub(super) type Source<'p> = Box<dyn Operator + 'p>;
@@ -237,6 +237,9 @@ pub fn row_count(count: &Value) -> Result<u64, SqlError> {
         .map_err(|_| SqlError::new(127, 15, "A TOP N or FETCH rowcount value may not be negative."))
 }
 
+/// Rows of a TOP from which on they are taken as they are stored, where that can be.
+const STORED_ROWS: u64 = 32;
+
 /// The first rows: so many, or per cent, perhaps with ties.
 pub(super) struct Top<'p> {
     input: Source<'p>,
@@ -355,6 +358,33 @@ impl Operator for Top<'_> {
         out.shorten(keep);
         self.left = Some(left.saturating_sub(keep as u64));
         Ok(!out.is_empty())
+    }
+
+    fn has_stored(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        if self.percent || self.ties.is_some() {
+            return Ok(false);
+        }
+        let left = self.start(cx)?;
+        self.left = Some(left);
+        // Of a leaf that is shown, few rows would be wanted.
+        Ok(left >= STORED_ROWS && self.input.has_stored(cx)?)
+    }
+
+    fn next_stored(
+        &mut self,
+        cx: &mut Cx<'_>,
+        each: &mut dyn FnMut(&dyn StoredCells),
+    ) -> Result<bool, SqlError> {
+        let mut left = self.left.unwrap_or(0);
+        let more = left > 0
+            && self.input.next_stored(cx, &mut |row| {
+                if left > 0 {
+                    left -= 1;
+                    each(row);
+                }
+            })?;
+        self.left = Some(left);
+        Ok(more && left > 0)
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {

@@ -7,12 +7,30 @@ use crate::token::{Column, ReturnValue, byte};
 use crate::type_info;
 use types::collation::{self, CodePage, Rule};
 use types::convert::cast;
-use types::{Len, SqlType, Value, Variant};
+use types::{Len, RowColumn, SqlType, StoredCell, StoredCells, Value, Variant};
 
 /// The style that keeps every digit of a date or time as text.
 const ODBC_STYLE: i32 = 121;
 /// The UserType of a rowversion.
 const USER_TYPE_TIMESTAMP: u32 = 80;
+
+impl Sent {
+    /// Whether the bytes of a stored text or binary are those of its value on the wire.
+    #[inline]
+    fn is_stored_as(&self, of: RowColumn) -> bool {
+        use SqlType::*;
+        self.ty == self.declared
+            && !self.long
+            && match (self.ty, of.ty) {
+                (VarChar(Len::N(_)), VarChar(_)) | (Char(_), Char(_)) => {
+                    of.rule.code_page() == self.page
+                }
+                (NVarChar(Len::N(_)), NVarChar(_)) | (NChar(_), NChar(_)) => true,
+                (VarBinary(Len::N(_)), VarBinary(_)) | (Binary(_), Binary(_)) => true,
+                _ => false,
+            }
+    }
+}
 
 impl TokenWriter {
     /// COLMETADATA (2.2.7.4): a result set begins.
@@ -66,9 +84,26 @@ impl TokenWriter {
     #[inline]
     pub fn row(&mut self, row: &[Value]) -> Result<(), EncodeError> {
         assert_eq!(row.len(), self.columns.len(), "values and columns");
+        self.token(|writer| writer.put_row(row))
+    }
+
+    /// The same of a row that lies where its table has it. The bytes of a text go as they are where the column is told in their
+    /// form.
+    #[inline]
+    pub fn stored(&mut self, row: &dyn StoredCells) -> Result<(), EncodeError> {
+        assert_eq!(row.width(), self.columns.len(), "values and columns");
+        self.token(|writer| writer.put_stored(row))
+    }
+
+    /// A token, or nothing of it.
+    #[inline]
+    fn token(
+        &mut self,
+        put: impl FnOnce(&mut Self) -> Result<(), EncodeError>,
+    ) -> Result<(), EncodeError> {
         self.begin_token();
         let at = self.out.len();
-        let result = self.put_row(row);
+        let result = put(self);
         match result {
             Ok(()) => self.end_token(),
             Err(_) => self.out.truncate(at),
@@ -92,11 +127,44 @@ impl TokenWriter {
     fn put_row(&mut self, row: &[Value]) -> Result<(), EncodeError> {
         #[cfg(debug_assertions)]
         self.guard(row)?;
-        let bitmap_bytes = row.len().div_ceil(8);
-        let nulls: usize = row
+        let compact = self.begin_row(row.len(), |i| row[i].is_null());
+        for (i, value) in row.iter().enumerate() {
+            if !(compact && value.is_null()) {
+                self.put_value(self.columns[i], value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_stored(&mut self, row: &dyn StoredCells) -> Result<(), EncodeError> {
+        let width = row.width();
+        #[cfg(debug_assertions)]
+        self.guard(&(0..width).map(|i| row.cell(i).value()).collect::<Vec<_>>())?;
+        let compact = self.begin_row(width, |i| row.is_null(i));
+        for i in 0..width {
+            if compact && row.is_null(i) {
+                continue;
+            }
+            let sent = self.columns[i];
+            match row.cell(i) {
+                StoredCell::Bytes(bytes, of) if sent.is_stored_as(of) => {
+                    encode::bytes(&mut self.out, sent.ty, bytes)?;
+                }
+                cell => self.put_value(sent, &cell.value())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// ROW, or NBCROW where it is shorter: says which.
+    #[inline]
+    fn begin_row(&mut self, width: usize, is_null: impl Fn(usize) -> bool) -> bool {
+        let bitmap_bytes = width.div_ceil(8);
+        let nulls: usize = self
+            .columns
             .iter()
-            .zip(&self.columns)
-            .map(|(value, column)| match (value.is_null(), column.fixed) {
+            .enumerate()
+            .map(|(i, column)| match (is_null(i), column.fixed) {
                 (false, _) => 0,
                 // The length of no text pointer.
                 (true, false) if column.long => 1,
@@ -106,41 +174,38 @@ impl TokenWriter {
             })
             .sum();
         let compact = nulls > bitmap_bytes && self.version.has_null_bitmap_rows();
-        if compact {
-            self.out.push(byte::NBC_ROW);
-            let bitmap = self.out.len();
-            self.out.resize(bitmap + bitmap_bytes, 0);
-            for (i, value) in row.iter().enumerate() {
-                if value.is_null() {
-                    self.out[bitmap + i / 8] |= 1 << (i % 8);
-                }
-            }
-        } else {
+        if !compact {
             self.out.push(byte::ROW);
+            return false;
         }
-        for (value, &Sent { declared, ty: sent, fixed, long, page, .. }) in
-            row.iter().zip(&self.columns)
+        self.out.push(byte::NBC_ROW);
+        let bitmap = self.out.len();
+        self.out.resize(bitmap + bitmap_bytes, 0);
+        for i in (0..width).filter(|i| is_null(*i)) {
+            self.out[bitmap + i / 8] |= 1 << (i % 8);
+        }
+        true
+    }
+
+    /// A value of a column.
+    #[inline]
+    fn put_value(&mut self, sent: Sent, value: &Value) -> Result<(), EncodeError> {
+        let Sent { declared, ty: sent, fixed, long, page, .. } = sent;
+        if fixed {
+            encode::fixed(&mut self.out, sent, value)
+        } else if self.has_substitutes && long {
+            encode::long(&mut self.out, sent, page, value)
+        } else if self.has_substitutes && declared != sent {
+            encode::value(&mut self.out, sent, &as_text(value, declared, sent)?)
+        } else if self.has_substitutes
+            && let Some(readable) = self.readable_variant(value)
         {
-            if compact && value.is_null() {
-                continue;
-            }
-            if fixed {
-                encode::fixed(&mut self.out, sent, value)?;
-            } else if self.has_substitutes && long {
-                encode::long(&mut self.out, sent, page, value)?;
-            } else if self.has_substitutes && declared != sent {
-                encode::value(&mut self.out, sent, &as_text(value, declared, sent)?)?;
-            } else if self.has_substitutes
-                && let Some(readable) = self.readable_variant(value)
-            {
-                encode::value(&mut self.out, sent, &readable)?;
-            } else if self.has_substitutes && page != CodePage::Cp1252 {
-                encode::paged(&mut self.out, sent, page, value)?;
-            } else {
-                encode::value(&mut self.out, sent, value)?;
-            }
+            encode::value(&mut self.out, sent, &readable)
+        } else if self.has_substitutes && page != CodePage::Cp1252 {
+            encode::paged(&mut self.out, sent, page, value)
+        } else {
+            encode::value(&mut self.out, sent, value)
         }
-        Ok(())
     }
 
     /// RETURNVALUE (2.2.7.19).
