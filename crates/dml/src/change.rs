@@ -16,7 +16,7 @@ use executor::{
     Cx, KeyMap, ResultSink, SqlError, SqlMessage, collect, eval, for_each_batch, holds, row_bytes,
 };
 use ir::{Expr, TableHints, UpdateSet};
-use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, Plan, UpdatePlan};
+use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, PhysicalJoin, Plan, UpdatePlan};
 use runtime::task::Many;
 use std::sync::Arc;
 use types::Value;
@@ -467,6 +467,19 @@ fn is_single_scan(node: &Node) -> bool {
         Op::Filter { input, .. } | Op::Project { input, .. } | Op::Top { input, .. } => {
             is_single_scan(input)
         }
+        // The table, by a value that is there before it is read: no row comes twice.
+        Op::NestedLoops { kind: PhysicalJoin::Inner, left, right, .. } => {
+            is_one_row(left) && is_single_scan(right)
+        }
+        _ => false,
+    }
+}
+
+/// At most one row, computed when it is asked for first.
+fn is_one_row(node: &Node) -> bool {
+    match &node.op {
+        Op::Aggregate { group, sets, .. } => group.is_empty() && sets.is_none(),
+        Op::Filter { input, .. } | Op::Project { input, .. } => is_one_row(input),
         _ => false,
     }
 }

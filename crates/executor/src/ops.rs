@@ -255,8 +255,8 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
             }
         }
         Op::Sort { input, keys } => Box::new(sort::Sort::new(build(input), keys, None, width)),
-        Op::TopN { input, keys, count } => {
-            Box::new(sort::Sort::new(build(input), keys, Some(count), width))
+        Op::TopN { input, keys, few } => {
+            Box::new(sort::Sort::new(build(input), keys, Some(few), width))
         }
         Op::Top { input, count, percent, ties } => {
             Box::new(simple::Top::new(build(input), count, *percent, ties.as_deref(), width))

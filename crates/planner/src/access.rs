@@ -44,6 +44,8 @@ impl Lowering {
     fn seeks(&mut self, get: &Get, alternatives: Vec<Vec<Expr>>, needed: &Needed) -> Lowered {
         let kept = get.columns.iter().copied().filter(|c| needed.contains(c));
         let cols: Vec<ColId> = kept.chain(get.locator).collect();
+        // One after another they come in no order.
+        self.wanted = None;
         let mut inputs = Vec::with_capacity(alternatives.len());
         for preds in alternatives {
             let one = self.read(get.clone(), preds, needed);
@@ -63,7 +65,9 @@ impl Lowering {
             Some(_) => one_row(preds),
             None => self.choose(&get, preds, needed, wanted.as_ref()),
         };
-        let Access { index, found, rest, covering, rows, rows_out, .. } = access;
+        let Access { index, found, rest, covering, rows, rows_out, ordered: in_wanted, .. } =
+            access;
+        let share = wanted.and_then(|wanted| wanted.share).filter(|_| in_wanted);
         // Subqueries stay out of the scan: it only ever compares.
         let (above, in_scan): (Vec<Expr>, Vec<Expr>) = rest
             .into_iter()
@@ -134,8 +138,12 @@ impl Lowering {
             reverse: false,
             rows_read,
         };
+        if let Some(share) = share {
+            rows = (rows * share).max(1.0);
+        }
         let node = Node { op: Op::Scan(Box::new(scan)), types, rows };
-        self.filter(Lowered { node, cols, order, fixed }, above)
+        let few_read = share.is_some();
+        self.filter(Lowered { node, cols, order, fixed, few_read }, above)
     }
 }
 
@@ -154,6 +162,8 @@ pub(crate) struct Access {
     pub cost: f64,
     /// Of doing it once more, with other values.
     pub again: f64,
+    /// Rows come in the order that is wanted.
+    pub ordered: bool,
 }
 
 impl Access {
@@ -183,6 +193,11 @@ impl Lowering {
     /// What reading a table under predicates comes to, at best, for somebody who has not planned yet what it is for.
     pub(crate) fn weigh(&self, get: &Get, preds: Vec<Expr>) -> Access {
         self.choose(get, preds, &self.facts.mentioned, None)
+    }
+
+    /// The same for whose rows are wanted in an order.
+    pub(crate) fn weigh_for(&self, get: &Get, preds: Vec<Expr>, wanted: &Wanted) -> Access {
+        self.choose(get, preds, &self.facts.mentioned, Some(wanted))
     }
 
     /// Chooses between the table and its indexes: by cost where its rows are known, else by rules of thumb: how many
@@ -227,6 +242,7 @@ impl Lowering {
                 rows_out: 0.0,
                 cost: 0.0,
                 again: 0.0,
+                ordered: false,
             };
             match total {
                 Some(total) if total >= SMALL_ROWS => {
@@ -258,7 +274,17 @@ impl Lowering {
             let rows = Estimate::of(get, None, found.as_ref()).shown;
             let rows_out = total.map_or(rows, |total| (total * share).max(1.0));
             let (cost, again) = (rows, rows);
-            Access { index: None, found, rest, covering: false, rows, rows_out, cost, again }
+            Access {
+                index: None,
+                found,
+                rest,
+                covering: false,
+                rows,
+                rows_out,
+                cost,
+                again,
+                ordered: false,
+            }
         })
     }
 
@@ -290,6 +316,7 @@ impl Lowering {
             rows_out,
             cost,
             again,
+            ordered: false,
         }
     }
 
@@ -328,7 +355,9 @@ impl Lowering {
         let mut sort = 0.0;
         if let Some(wanted) = wanted {
             let ordered = table.buckets(access.index).is_none();
-            match ordered && wanted.comes_from(get, &order_key(table, access.index), prefix) {
+            access.ordered =
+                ordered && wanted.comes_from(get, &order_key(table, access.index), prefix);
+            match access.ordered {
                 // Enough rows for the TOP, at the rate at which the other predicates let them through.
                 true if wanted.top => {
                     let enough = wanted.limit.unwrap_or(FIRST_ROWS) * (met / out);
@@ -488,6 +517,8 @@ pub(crate) struct Wanted {
     pub top: bool,
     /// How many, where it is known.
     pub limit: Option<f64>,
+    /// The share of the table's rows that is expected to do: what is above keeps their order, and ends with the first rows.
+    pub share: Option<f64>,
 }
 
 impl Wanted {
@@ -539,5 +570,6 @@ fn one_row(rest: Vec<Expr>) -> Access {
         rows_out: 1.0,
         cost: 1.0,
         again: 1.0,
+        ordered: false,
     }
 }

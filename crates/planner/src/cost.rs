@@ -97,6 +97,12 @@ pub fn sort(rows: f64) -> Cost {
     Cost { io: 0.011_261_3, cpu: 0.000_1 + rows * rows.log2().max(1.0) * COMPARE }
 }
 
+/// The first of so many rows, by an order that they do not come in.
+pub fn top_sort(rows: f64, count: f64) -> f64 {
+    let rows = rows.max(1.0);
+    0.000_1 + rows * count.clamp(2.0, rows.max(2.0)).log2() * COMPARE
+}
+
 /// Rows of a sorted input grouped.
 pub fn stream_aggregate(rows: f64) -> f64 {
     rows * 0.000_000_6

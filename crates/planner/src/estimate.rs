@@ -168,8 +168,27 @@ impl Facts {
 
     /// Of so many rows, those that a TOP or FETCH takes: no more than it says, where that is known.
     pub fn taken(&self, rows: f64, said: Option<&Expr>) -> f64 {
-        let most = said.and_then(|said| self.value(said)?.as_i64());
-        most.map_or(rows, |most| rows.min(most.max(0) as f64))
+        said.and_then(|said| self.known_rows(said)).map_or(rows, |most| rows.min(most))
+    }
+
+    /// How many rows a TOP, OFFSET or FETCH says, where that is known.
+    pub fn known_rows(&self, said: &Expr) -> Option<f64> {
+        Some(self.value(said)?.as_i64()?.max(0) as f64)
+    }
+
+    /// Puts the values of variables in their places.
+    pub fn embed(&self, e: &mut Expr) {
+        match &mut e.kind {
+            ExprKind::Var(VarId(n)) => {
+                if let Some(value) = self.values.get(*n as usize) {
+                    *e = Expr::constant(value.clone(), e.ty);
+                }
+                return;
+            }
+            ExprKind::Subquery { query, .. } => query.rel.walk_exprs_mut(&mut |e| self.embed(e)),
+            _ => {}
+        }
+        e.for_each_child_mut(&mut |child| self.embed(child));
     }
 
     /// The value of an expression that is one while compiling: a constant or a parameter, or what folding makes of them.

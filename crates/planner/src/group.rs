@@ -3,6 +3,7 @@
 use ir::*;
 use types::SqlType;
 
+use crate::below_windows::{first_numbered, of_partitions};
 use crate::columns::*;
 use crate::fold::fold;
 use crate::lower::*;
@@ -141,7 +142,7 @@ impl Lowering {
         &mut self,
         input: Rel,
         mut windows: Vec<Window>,
-        preds: Vec<Expr>,
+        mut preds: Vec<Expr>,
         needed: &Needed,
     ) -> Lowered {
         let wanted = with_exprs(needed, preds.iter());
@@ -158,7 +159,15 @@ impl Lowering {
             w.func.for_each_arg(&mut |e| exprs.push(e));
             below = with_exprs(&below, exprs.into_iter());
         }
-        let mut lowered = self.rel(input, Vec::new(), &below);
+        let of_input = of_partitions(&windows, &mut preds);
+        let input = match first_numbered(&windows, &preds) {
+            Some((count, keys)) => {
+                let input = Box::new(Rel::Sort { input: Box::new(input), keys });
+                Rel::Top { input, count, percent: false, ties: None }
+            }
+            None => input,
+        };
+        let mut lowered = self.rel(input, of_input, &below);
         // Functions over the same partition and order share one pass. Order by what is the same in
         // all rows is no order.
         while !windows.is_empty() {
@@ -201,7 +210,7 @@ impl Lowering {
                 funcs.push(WindowCall { func, frame: w.frame, ty: w.ty });
                 outs.push((w.out, w.ty));
             }
-            let Lowered { node, mut cols, order: kept, fixed } = lowered;
+            let Lowered { node, mut cols, order: kept, fixed, .. } = lowered;
             let mut types = node.types.clone();
             for (out, ty) in outs {
                 cols.push(out);
@@ -209,7 +218,8 @@ impl Lowering {
             }
             let rows = node.rows;
             let op = Op::Window { input: Box::new(node), partition, order, funcs };
-            lowered = Lowered { node: Node { op, types, rows }, cols, order: kept, fixed };
+            let node = Node { op, types, rows };
+            lowered = Lowered { node, cols, order: kept, fixed, few_read: false };
         }
         self.filter(lowered, preds)
     }

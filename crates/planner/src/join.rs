@@ -10,6 +10,7 @@ use ir::*;
 use crate::columns::*;
 use crate::cost;
 use crate::derive::{factored, of_optional};
+use crate::first_rows::{FirstRows, Goal};
 use crate::fold::{all_of, conjuncts, fold};
 use crate::join_conditions::*;
 use crate::lower::*;
@@ -20,23 +21,32 @@ use crate::plan::*;
 /// Left rows up to which seeking the right side row by row beats reading it whole.
 pub(crate) const SEEK_ROWS: f64 = 10_000.0;
 
+/// Rows of a right side, at most, that are held against each row of a left side of which few are read.
+const PAIRED_ROWS: f64 = 10_000.0;
+
 /// A subquery that leaves a smaller share of the rows is asked as soon as it can be.
 const EARLY_SHARE: f64 = 0.5;
 
 /// One join of a left-deep chain, with the predicates that belong to it.
-struct Step {
-    kind: PhysicalJoin,
-    right: Rel,
-    to_right: Vec<Expr>,
-    conditions: Vec<Expr>,
-    above: Vec<Expr>,
+pub(crate) struct Step {
+    pub kind: PhysicalJoin,
+    pub right: Rel,
+    pub to_right: Vec<Expr>,
+    pub conditions: Vec<Expr>,
+    pub above: Vec<Expr>,
     wanted: Needed,
 }
 
 impl Lowering {
     /// A chain of joins down the left side: predicates on the way down, operators on the way up. A
     /// loop and not a recursion, since chains are long and stacks are not.
-    pub fn join(&mut self, rel: Rel, mut preds: Vec<Expr>, needed: &Needed) -> Lowered {
+    pub fn join(
+        &mut self,
+        rel: Rel,
+        mut preds: Vec<Expr>,
+        needed: &Needed,
+        goal: Option<Goal>,
+    ) -> Lowered {
         let mut needed = needed.clone();
         let mut rel = rel;
         let mut steps = Vec::new();
@@ -44,6 +54,8 @@ impl Lowering {
         let mut there: Needed = rel.columns().into_iter().collect();
         // An inner join, below outer ones or not, has an order of its own; subqueries are asked in the first of them.
         let (mut ordered, mut asking, mut sizes) = (false, None, Vec::new());
+        // The share of the first table's rows that will do for those that are wanted first.
+        let mut share = None;
         loop {
             if !ordered && self.facts.is_large() && !self.hints.force_order {
                 rel = outer_last(rel, &mut preds);
@@ -60,9 +72,14 @@ impl Lowering {
                         asked = taken.iter().filter_map(|pred| self.asked_early(pred)).collect();
                         asking = Some(taken);
                     }
-                    let (better, expected) = connected(self, rel, &mut preds, &asked);
+                    let goal = goal.as_ref().filter(|_| first);
+                    let asked_of = self.as_steps(goal, &rel.columns(), asking.iter().flatten());
+                    let soon = goal.map(|goal| FirstRows { goal, asked: &asked_of, steps: &steps });
+                    let (better, expected) =
+                        connected(self, rel, &mut preds, &asked, soon.as_ref());
                     rel = better;
-                    sizes = expected.filter(|_| first).unwrap_or_default();
+                    share = share.or(expected.share);
+                    sizes = expected.sizes.filter(|_| first).unwrap_or_default();
                 }
                 inner => ordered = inner,
             }
@@ -93,8 +110,19 @@ impl Lowering {
                 _ => break,
             }
         }
+        if let Some(goal) = &goal {
+            match asking {
+                None => {
+                    let soon = FirstRows { goal, asked: &[], steps: &steps };
+                    self.want_first_of(&soon, &rel, preds.clone());
+                }
+                Some(_) => self.want_first(goal, share, &rel, &preds),
+            }
+        }
         let mut asking = self.placed(asking.unwrap_or_default(), &rel, &steps, &sizes);
         let mut joined = self.rel(rel, preds, &needed);
+        // It is the first table's, or nobody's.
+        self.wanted = None;
         let mut at = 0;
         loop {
             let (now, later) = asking.into_iter().partition(|(place, _)| *place <= at);
@@ -112,6 +140,23 @@ impl Lowering {
             );
             joined = self.filter(joined, step.above);
             at += 1;
+        }
+    }
+
+    /// Has the first table of a join read for the first rows, or for all.
+    fn want_first(&mut self, goal: &Goal, share: Option<f64>, rel: &Rel, preds: &[Expr]) {
+        match share {
+            Some(share) => {
+                let rows = self.part(rel, preds.to_vec()).map_or(TABLE_ROWS, |part| part.rows);
+                self.wanted = Some(goal.wanted(share, rows));
+            }
+            // All rows will be joined, and sorted if they come in no order.
+            None if self.facts.is_large() && !self.hints.force_order => {
+                if let Some(wanted) = &mut self.wanted {
+                    (wanted.top, wanted.limit) = (false, None);
+                }
+            }
+            None => {}
         }
     }
 
@@ -205,23 +250,29 @@ impl Lowering {
         needed: &Needed,
     ) -> Lowered {
         let left_rows = left.node.rows;
+        // Who only asks for a match of bounds asks each time, and stops at the first.
+        let half = matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti);
+        let by_bounds = !half && self.facts.is_informed();
         let may_seek = kind != PhysicalJoin::Full
-            && gives_key(&right, &to_right, &conditions)
+            && gives_key(&right, &to_right, &conditions, by_bounds)
             && self.hints.allows_loops();
         let costs = match may_seek {
             true => self.costs(kind, &left, &right, &to_right, &conditions),
             false => None,
         };
+        // For the first rows alone there is no other way than loops.
+        let mut few_read = left.few_read && kind != PhysicalJoin::Full;
         let seek = may_seek
             && match &costs {
                 _ if !self.hints.allows_hash() && !self.hints.allows_merge() => true,
+                Some(costs) if few_read => costs.seeks() <= costs.by_pairs(),
                 Some(costs) => costs.seeks() <= costs.whole(),
                 None => left_rows <= SEEK_ROWS,
             };
         let informed = self.facts.is_informed();
         let mut left = left;
         // Where the left side might have so few rows that seeks cost less, or so many that they do not, it is counted first.
-        let free = self.facts.is_large() && !self.hints.force_order;
+        let free = self.facts.is_large() && !self.hints.force_order && !few_read;
         let equal = costs.as_ref().is_some_and(|costs| costs.equal);
         let may_hash = free && equal && self.hints.allows_hash();
         // Or where seeks cost less only because few of them are expected to find anything; unless somebody waits for the
@@ -254,6 +305,8 @@ impl Lowering {
             (costs.rows_max(), right.clone(), preds)
         });
         let mut right = self.rel(right, to_right, needed);
+        // What nobody has reckoned with is too much to be held against each row: then all rows are joined, and sorted.
+        few_read &= right.node.rows <= PAIRED_ROWS;
         let pairs = left_rows * right.node.rows;
         let is_right = |id| right.cols.contains(&id);
         let sides = (left_rows, right.node.rows);
@@ -263,7 +316,7 @@ impl Lowering {
             if kind == PhysicalJoin::Full { matched.max(right.node.rows) } else { matched }
         });
         let mut conditions = conditions;
-        if let Some(keys) = self.merge_keys(kind, &left, &right, &conditions) {
+        if !few_read && let Some(keys) = self.merge_keys(kind, &left, &right, &conditions) {
             return self.merge_join(kind, left, right, keys, conditions, rows);
         }
         let equal = |c: &Expr| equality(c, &left.cols, &right.cols).is_some();
@@ -283,7 +336,7 @@ impl Lowering {
         }
         let (mut left_keys, mut right_keys, mut residual) = (Vec::new(), Vec::new(), Vec::new());
         let only_loops = !self.hints.allows_hash() && !self.hints.allows_merge();
-        let pairwise = only_loops && kind != PhysicalJoin::Full;
+        let pairwise = few_read || only_loops && kind != PhysicalJoin::Full;
         for c in conditions.drain(..) {
             let equality = equality(&c, &left.cols, &right.cols).filter(|_| !pairwise);
             match equality.and_then(|(l, r)| of_one_form(l, r)) {
@@ -389,7 +442,16 @@ impl Lowering {
     /// A condition that a subquery has a match becomes a join, when the match is by conditions a join
     /// can use; otherwise the condition comes back.
     pub fn semi_join(&mut self, left: Lowered, pred: Expr) -> (Lowered, Option<Expr>) {
-        let Some((kind, asked, query)) = halves(&pred) else { return (left, Some(pred)) };
+        let Some((kind, rel, conditions)) = self.as_join(&left.cols, &pred) else {
+            return (left, Some(pred));
+        };
+        let needed = with_exprs(&Needed::new(), conditions.iter());
+        (self.meet(kind, left, rel, Vec::new(), conditions, &needed), None)
+    }
+
+    /// How, with what and on what rows of `left` are joined where a predicate asks whether they have a match.
+    fn as_join(&self, left: &[ColId], pred: &Expr) -> Option<(PhysicalJoin, Rel, Vec<Expr>)> {
+        let (kind, asked, query) = halves(pred)?;
         let mut rel = query.rel.clone();
         let mut conditions = Vec::new();
         match asked {
@@ -398,7 +460,7 @@ impl Lowering {
                 let column = &query.output[0];
                 let reads_here = !needle.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
                 if !reads_here {
-                    return (left, Some(pred));
+                    return None;
                 }
                 let value = Expr::col(column.id, column.ty, column.nullable);
                 let mut equal = Expr::compare(CompareOp::Eq, (**needle).clone(), value.clone());
@@ -410,11 +472,11 @@ impl Lowering {
                 }
                 conditions.push(equal);
             }
-            _ => return (left, Some(pred)),
+            _ => return None,
         }
         // Conditions that read the outer row move up into the join, from as deep as rows pass
         // unchanged.
-        let outer: Needed = left.cols.iter().copied().collect();
+        let outer: Needed = left.iter().copied().collect();
         pull_up(&mut rel, &outer, &mut conditions);
         let mut read = Vec::new();
         rel.walk_exprs(&mut |e| e.columns(&mut read));
@@ -430,14 +492,51 @@ impl Lowering {
                 })
             });
         let right_cols: Vec<ColId> = rel.columns();
-        let usable = gives_key(&rel, &[], &conditions)
-            || conditions.iter().any(|c| equality(c, &left.cols, &right_cols).is_some());
-        if !closed || !usable {
-            return (left, Some(pred));
-        }
+        let usable = gives_key(&rel, &[], &conditions, false)
+            || conditions.iter().any(|c| equality(c, left, &right_cols).is_some());
         conditions.iter_mut().for_each(fold);
-        let needed = with_exprs(&Needed::new(), conditions.iter());
-        (self.meet(kind, left, rel, Vec::new(), conditions, &needed), None)
+        (closed && usable).then_some((kind, rel, conditions))
+    }
+
+    /// Reads a table of which the first rows are wanted that have matches in subqueries.
+    pub fn first_of(
+        &mut self,
+        get: Get,
+        preds: Vec<Expr>,
+        needed: &Needed,
+        goal: &Goal,
+    ) -> Lowered {
+        let asked = self.as_steps(Some(goal), &get.columns, preds.iter());
+        if !asked.is_empty() {
+            let own = preds.iter().filter(|pred| halves(pred).is_none()).cloned().collect();
+            let soon = FirstRows { goal, asked: &asked, steps: &[] };
+            self.want_first_of(&soon, &Rel::Get(Box::new(get.clone())), own);
+        }
+        self.get(get, preds, needed)
+    }
+
+    /// What rows of these columns are joined with where predicates ask whether they have a match, for somebody who has a goal.
+    fn as_steps<'e>(
+        &self,
+        goal: Option<&Goal>,
+        columns: &[ColId],
+        preds: impl Iterator<Item = &'e Expr>,
+    ) -> Vec<Step> {
+        let as_step = |pred: &Expr| {
+            let (kind, right, conditions) = self.as_join(columns, pred)?;
+            let (to_right, above, wanted) = (Vec::new(), Vec::new(), Needed::new());
+            Some(Step { kind, right, to_right, conditions, above, wanted })
+        };
+        match goal {
+            Some(_) => preds.filter_map(as_step).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Has a table read for the first of its rows after some steps, or for all.
+    fn want_first_of(&mut self, soon: &FirstRows, rel: &Rel, own: Vec<Expr>) {
+        let order = self.best_order(&[rel], &own, &[], Some(soon));
+        self.want_first(soon.goal, order.and_then(|order| order.share), rel, &own);
     }
 
     /// CROSS APPLY and OUTER APPLY: the right side runs for each left row.
@@ -517,6 +616,11 @@ impl Costs {
         self.whole_for(self.left, self.joined)
     }
 
+    /// Of reading it once and trying each pair.
+    fn by_pairs(&self) -> f64 {
+        self.reading + cost::pairs(self.left.max(1.0), self.rows) + cost::joined(self.joined)
+    }
+
     fn whole_for(&self, left: f64, joined: f64) -> f64 {
         let left = left.max(1.0);
         let meeting = match self.equal {
@@ -562,7 +666,7 @@ pub(crate) fn halves(pred: &Expr) -> Option<(PhysicalJoin, &SubqueryKind, &Query
 }
 
 /// Rows of a join, where `matches` pairs of rows fit.
-fn joined_rows(kind: PhysicalJoin, left: f64, matches: f64) -> f64 {
+pub(crate) fn joined_rows(kind: PhysicalJoin, left: f64, matches: f64) -> f64 {
     let rows = match kind {
         PhysicalJoin::Inner => matches,
         PhysicalJoin::Left | PhysicalJoin::Full => matches.max(left),
@@ -601,7 +705,8 @@ pub(crate) fn combine(
         _ => false,
     };
     let order = if keeps_order { left.order } else { Vec::new() };
-    Lowered { node: Node { op, types, rows }, cols, order, fixed }
+    let few_read = left.few_read && keeps_order;
+    Lowered { node: Node { op, types, rows }, cols, order, fixed, few_read }
 }
 
 /// Gives each predicate its place: the left side (returned), the right, the join, or above it.
@@ -679,6 +784,6 @@ fn asks_of(e: &Expr, own: &Needed) -> bool {
     })
 }
 
-fn has_subquery(e: &Expr) -> bool {
+pub(crate) fn has_subquery(e: &Expr) -> bool {
     e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
 }

@@ -5,7 +5,7 @@ use types::SqlType;
 
 use crate::columns::Needed;
 use crate::fold::{all_of, conjuncts};
-use crate::key_range::reach;
+use crate::key_range::{bounds_more, reach};
 
 /// SQL Server's and ours: the digits that a decimal may have.
 const DECIMAL_DIGITS_MAX: u8 = 38;
@@ -119,15 +119,21 @@ pub(crate) fn of_one_form(left: Expr, right: Expr) -> Option<(Expr, Expr)> {
 }
 
 /// Would the predicates give the beginning of a key of the right side, were the left row at hand?
-pub(crate) fn gives_key(right: &Rel, to_right: &[Expr], conditions: &[Expr]) -> bool {
-    let mut preds: Vec<Expr> = to_right.iter().chain(conditions).cloned().collect();
+pub(crate) fn gives_key(
+    right: &Rel,
+    to_right: &[Expr],
+    conditions: &[Expr],
+    or_bounds: bool,
+) -> bool {
+    let mut own = to_right.to_vec();
     let mut rel = right;
     while let Rel::Filter { input, predicate } = rel {
-        conjuncts(predicate.clone(), &mut preds);
+        conjuncts(predicate.clone(), &mut own);
         rel = input;
     }
     let Rel::Get(get) = rel else { return false };
-    reach(get, &preds) > 0
+    let all: Vec<Expr> = own.iter().chain(conditions).cloned().collect();
+    reach(get, &all) > 0 || or_bounds && bounds_more(get, &own, conditions)
 }
 
 /// Is the predicate never true when all columns of the right side are NULL?

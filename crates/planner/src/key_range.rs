@@ -107,11 +107,34 @@ pub(crate) fn comes_in_order_of(get: &Get, preds: &[Expr], column: ColId) -> boo
     })
 }
 
+/// Whether what predicates leave is a range of the table's own order, or of an index, by a column.
+pub(crate) fn is_range_in_order_of(get: &Get, preds: &[Expr], column: ColId) -> bool {
+    ways(get, preds).into_iter().any(|index| {
+        let (found, rest) = key_range(get, index, preds.to_vec());
+        let fixed = found.as_ref().map_or(0, |found| found.prefix.len());
+        let key = order_key(&get.table, index);
+        let next = key.get(fixed).map(|(ordinal, _)| get.columns[*ordinal]);
+        rest.is_empty() && next == Some(column) && get.table.buckets(index).is_none()
+    })
+}
+
 /// How many leading columns of some key the predicates give, at best; the last of them may be NULL.
 pub(crate) fn reach(get: &Get, preds: &[Expr]) -> usize {
     let of = |range: Range| range.prefix.len() + usize::from(range.null);
     let given = |index| key_range(get, index, preds.to_vec()).0.map_or(0, of);
     ways(get, preds).into_iter().map(given).max().unwrap_or(0)
+}
+
+/// How many bounds the predicates give, at best, of a column of some key whose columns before it they give.
+fn bounds(get: &Get, preds: &[Expr]) -> usize {
+    let given = |index| key_range(get, index, preds.to_vec()).0.map_or(0, |range| range.ends());
+    ways(get, preds).into_iter().map(given).max().unwrap_or(0)
+}
+
+/// Whether a table is sought more closely by `more` besides its own predicates: by bounds, if not by what a key begins with.
+pub(crate) fn bounds_more(get: &Get, own: &[Expr], more: &[Expr]) -> bool {
+    let all: Vec<Expr> = own.iter().chain(more).cloned().collect();
+    bounds(get, &all) > bounds(get, own)
 }
 
 /// Values of an IN list that are sought one by one; longer lists scan.

@@ -15,10 +15,12 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod below_windows;
 mod columns;
 pub mod cost;
 mod derive;
 mod estimate;
+mod first_rows;
 mod fold;
 mod forced;
 mod group;

@@ -14,8 +14,10 @@ use crate::access::Wanted;
 use crate::columns::*;
 use crate::derive::factored;
 use crate::estimate::Facts;
+use crate::first_rows::{FEW_ROWS, Goal};
 use crate::fold::{all_of, conjuncts, fold, truth};
-use crate::key_range::comes_in_order_of;
+use crate::join::has_subquery;
+use crate::key_range::{comes_in_order_of, is_range_in_order_of};
 use crate::plan::*;
 use crate::slots::Slots;
 
@@ -28,6 +30,8 @@ pub(crate) struct Lowered {
     pub order: Vec<(ColId, bool)>,
     /// Columns that have one value in all rows.
     pub fixed: Needed,
+    /// Few of its rows are expected to be read: joins keep their order, and read nothing whole for them.
+    pub few_read: bool,
 }
 
 /// One place where an inner plan runs for rows of an outer one.
@@ -62,9 +66,13 @@ pub(crate) struct Lowering {
     pub sorted_by: Vec<(ColId, bool)>,
     /// Further up somebody may be content with the first rows, whichever they are.
     pub first_rows: bool,
+    /// The rows that whoever stands right above is content with.
+    pub goal: Option<Goal>,
     /// What is known of the statement's tables.
     pub facts: Facts,
     pub hints: QueryHints,
+    /// Under RECOMPILE variables are their values: the statement changes none of them while it runs.
+    pub embeds: bool,
     pub breath: Breath,
 }
 
@@ -83,6 +91,8 @@ impl Lowering {
             fold(pred);
         }
         preds.retain(|p| truth(p) != Some(Some(true)));
+        // Only what hands rows on as they come, or joins them, knows what to do with it.
+        let goal = self.goal.take();
         if preds.iter().any(|p| matches!(truth(p), Some(Some(false) | None))) {
             return empty(&rel, needed);
         }
@@ -91,18 +101,28 @@ impl Lowering {
                 let node = Node { op: Op::OneRow, types: Vec::new(), rows: 1.0 };
                 self.filter(plain(node, Vec::new()), preds)
             }
-            Rel::Get(get) => self.get(*get, preds, needed),
+            Rel::Get(get) => match goal {
+                Some(goal) if self.facts.is_large() => self.first_of(*get, preds, needed, &goal),
+                _ => self.get(*get, preds, needed),
+            },
             Rel::System { view, args, columns } => self.system(view, args, columns, preds, needed),
             Rel::Values { rows, columns } => self.values(rows, columns, preds, needed),
             Rel::Filter { input, predicate } => {
                 factored(predicate, &mut preds);
+                self.goal = goal;
                 self.rel(*input, preds, needed)
             }
-            Rel::Project { input, exprs } => self.project(*input, exprs, preds, needed),
-            Rel::Join { .. } => self.join(rel, preds, needed),
-            Rel::Apply { outer, left, right } => self.apply(outer, *left, *right, preds, needed),
+            Rel::Project { input, exprs } => self.project(*input, exprs, preds, needed, goal),
+            Rel::Join { .. } => self.join(rel, preds, needed, goal),
+            Rel::Apply { outer, left, right } => {
+                self.goal = goal;
+                self.apply(outer, *left, *right, preds, needed)
+            }
             Rel::Aggregate { input, group, aggs, scalar, sets } => {
                 let alone = scalar && group.is_empty() && sets.is_none();
+                if alone && let Some(each) = ends_alone(&input, &aggs) {
+                    return self.rel(each, preds, needed);
+                }
                 let input = if alone { first_alone(*input, &aggs) } else { *input };
                 self.for_first_rows(false, |l| {
                     l.aggregate(input, group, aggs, scalar, sets, preds, needed)
@@ -115,7 +135,7 @@ impl Lowering {
             }
             Rel::Sort { input, keys } => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
-                let input = self.before_sort(*input, preds, &below, wanted(&keys, None));
+                let input = self.before_sort(*input, preds, &below, wanted(&keys, None), None);
                 self.sort(input, keys, None)
             }
             Rel::Top { input, count, percent, ties } => {
@@ -123,18 +143,9 @@ impl Lowering {
                 let lowered = self.top(*input, count, percent, ties, &below);
                 self.filter(lowered, preds)
             }
-            Rel::Offset { input, mut offset, fetch } => {
+            Rel::Offset { input, offset, fetch } => {
                 let below = with_exprs(needed, preds.iter());
-                let input = self.rel(*input, Vec::new(), &below);
-                fold(&mut offset);
-                let offset = self.expr(offset, &[]);
-                let fetch = fetch.map(|mut f| {
-                    fold(&mut f);
-                    self.expr(f, &[])
-                });
-                let rows = self.facts.taken(input.node.rows.max(1.0), fetch.as_ref());
-                let mut lowered = input.wrap(|input| Op::Offset { input, offset, fetch }, 1.0);
-                lowered.node.rows = rows;
+                let lowered = self.offset(*input, offset, fetch, &below);
                 self.filter(lowered, preds)
             }
             Rel::Distinct { input, over } => {
@@ -289,6 +300,7 @@ impl Lowering {
             cols: cols.to_vec(),
             order: input.order,
             fixed: input.fixed,
+            few_read: input.few_read,
         }
     }
 
@@ -352,6 +364,7 @@ impl Lowering {
         mut exprs: Vec<(ColId, Expr)>,
         preds: Vec<Expr>,
         needed: &Needed,
+        goal: Option<Goal>,
     ) -> Lowered {
         for (_, e) in &mut exprs {
             fold(e);
@@ -382,6 +395,11 @@ impl Lowering {
         let wanted = with_exprs(needed, above.iter());
         exprs.retain(|(id, _)| wanted.contains(id));
         let below = with_exprs(&Needed::new(), exprs.iter().map(|(_, e)| e));
+        let old = |id: ColId| match exprs.iter().find(|(new, _)| *new == id)?.1.kind {
+            ExprKind::Col(old) => Some(old),
+            _ => None,
+        };
+        self.goal = goal.and_then(|goal| goal.renamed(old));
         let input = self.rel(input, below_preds, &below);
         let mut slots = Slots::new(&input.cols);
         let passes =
@@ -410,7 +428,8 @@ impl Lowering {
         let bound: Vec<Expr> = bound.collect();
         let rows = input.node.rows;
         let op = Op::Project { input: Box::new(input.node), exprs: bound };
-        let lowered = Lowered { node: Node { op, types, rows }, cols, order, fixed };
+        let few_read = input.few_read;
+        let lowered = Lowered { node: Node { op, types, rows }, cols, order, fixed, few_read };
         self.filter(lowered, above)
     }
 
@@ -419,7 +438,7 @@ impl Lowering {
         &mut self,
         mut input: Lowered,
         mut keys: Vec<SortKey>,
-        top: Option<Expr>,
+        top: Option<Few>,
     ) -> Lowered {
         let mut seen = Needed::new();
         keys.retain_mut(|k| {
@@ -440,10 +459,10 @@ impl Lowering {
         let sorted = by_columns.as_ref().is_some_and(|wanted| in_order(&mut input, wanted));
         if sorted {
             return match top {
-                None => input,
-                Some(count) => {
+                Some(Few { count, passed: None }) => {
                     input.wrap(|input| Op::Top { input, count, percent: false, ties: None }, 1.0)
                 }
+                _ => input,
             };
         }
         let order = by_columns.unwrap_or_default();
@@ -453,7 +472,7 @@ impl Lowering {
             .collect();
         let mut lowered = match top {
             None => input.wrap(|input| Op::Sort { input, keys }, 1.0),
-            Some(count) => input.wrap(|input| Op::TopN { input, keys, count }, 1.0),
+            Some(few) => input.wrap(|input| Op::TopN { input, keys, few }, 1.0),
         };
         lowered.order = order;
         lowered
@@ -473,16 +492,20 @@ impl Lowering {
             _ => None,
         };
         let count = self.expr(count, &[]);
+        let rows = self.facts.known_rows(&count).unwrap_or(FEW_ROWS);
         let mut lowered = match input {
             Rel::Sort { input, keys } if !percent && ties.is_none() => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
                 let wanted = wanted(&keys, Some(limit.map(|n| n.max(1) as f64)));
-                let input = self.before_sort(*input, Vec::new(), &below, wanted);
-                self.sort(input, keys, Some(count))
+                let input = self.before_sort(*input, Vec::new(), &below, wanted, Some(rows));
+                self.sort(input, keys, Some(Few { count, passed: None }))
             }
             input => {
                 let below = with_exprs(needed, ties.iter().flatten().map(|k| &k.expr));
                 let few = !percent && limit.is_none_or(|n| n <= FIRST_ROWS_MAX);
+                if !percent && ties.is_none() {
+                    self.goal = Some(Goal { keys: Vec::new(), rows });
+                }
                 let input = self.for_first_rows(few, |l| l.rel(input, Vec::new(), &below));
                 let ties = ties.map(|keys| {
                     keys.into_iter()
@@ -495,18 +518,56 @@ impl Lowering {
         if let Some(limit) = limit.filter(|_| !percent) {
             lowered.node.rows = lowered.node.rows.min(limit.max(0) as f64);
         }
+        lowered.few_read = false;
         lowered
     }
 
-    /// A tree whose rows are sorted next, or need not be: they come so.
+    fn offset(
+        &mut self,
+        input: Rel,
+        mut offset: Expr,
+        fetch: Option<Expr>,
+        needed: &Needed,
+    ) -> Lowered {
+        fold(&mut offset);
+        let offset = self.expr(offset, &[]);
+        let fetch = fetch.map(|mut f| {
+            fold(&mut f);
+            self.expr(f, &[])
+        });
+        let input = match (input, &fetch) {
+            (Rel::Sort { input, keys }, Some(fetch))
+                if is_movable(&offset) && is_movable(fetch) =>
+            {
+                let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
+                let passed = self.facts.known_rows(&offset).unwrap_or(FEW_ROWS);
+                let rows = passed + self.facts.known_rows(fetch).unwrap_or(FEW_ROWS);
+                let wanted = wanted(&keys, Some(Some(rows.max(1.0))));
+                let input = self.before_sort(*input, Vec::new(), &below, wanted, Some(rows));
+                let few = Few { count: fetch.clone(), passed: Some(offset.clone()) };
+                self.sort(input, keys, Some(few))
+            }
+            (input, _) => self.rel(input, Vec::new(), needed),
+        };
+        let rows = self.facts.taken(input.node.rows.max(1.0), fetch.as_ref());
+        let mut lowered = input.wrap(|input| Op::Offset { input, offset, fetch }, 1.0);
+        lowered.node.rows = rows;
+        lowered.few_read = false;
+        lowered
+    }
+
+    /// A tree whose rows are sorted next, or need not be: they come so. `first`: so many of them will do.
     fn before_sort(
         &mut self,
         rel: Rel,
         preds: Vec<Expr>,
         needed: &Needed,
         wanted: Option<Wanted>,
+        first: Option<f64>,
     ) -> Lowered {
         let keys = wanted.as_ref().map(|wanted| wanted.keys.clone()).unwrap_or_default();
+        self.goal =
+            first.filter(|_| !keys.is_empty()).map(|rows| Goal { keys: keys.clone(), rows });
         let above = std::mem::replace(&mut self.sorted_by, keys);
         self.wanted = wanted;
         let lowered = self.for_first_rows(false, |l| l.rel(rel, preds, needed));
@@ -603,6 +664,7 @@ impl Lowered {
             cols: self.cols,
             order: self.order,
             fixed: self.fixed,
+            few_read: self.few_read,
         }
     }
 }
@@ -649,7 +711,7 @@ const GUESSED_ROWS: f64 = 500.0;
 
 /// Rows of which no order is known.
 pub(crate) fn plain(node: Node, cols: Vec<ColId>) -> Lowered {
-    Lowered { node, cols, order: Vec::new(), fixed: Needed::new() }
+    Lowered { node, cols, order: Vec::new(), fixed: Needed::new(), few_read: false }
 }
 
 /// What the inner plan of a boundary needs, over the outer row.
@@ -713,11 +775,13 @@ fn in_order(input: &mut Lowered, wanted: &[(ColId, bool)]) -> bool {
 
 fn reverse(node: &mut Node) -> bool {
     match &mut node.op {
-        Op::Scan(scan) if !scan.for_update => {
+        // A change that reads as it goes on would meet rows again that it has moved on.
+        Op::Scan(scan) if !(scan.for_update && scan.locator) => {
             scan.reverse = !scan.reverse;
             true
         }
         Op::Filter { input, .. } | Op::Project { input, .. } => reverse(input),
+        Op::NestedLoops { left, .. } => reverse(left),
         _ => false,
     }
 }
@@ -729,8 +793,48 @@ fn wanted(keys: &[SortKey], top: Option<Option<f64>>) -> Option<Wanted> {
         _ => None,
     };
     let keys = keys.iter().map(column).collect::<Option<Vec<_>>>()?;
-    Some(Wanted { keys, top: top.is_some(), limit: top.flatten() })
+    Some(Wanted { keys, top: top.is_some(), limit: top.flatten(), share: None })
 }
+
+/// MIN and MAX together, where each of them alone reads a row and no more: each by itself.
+fn ends_alone(input: &Rel, aggs: &[ir::Aggregate]) -> Option<Rel> {
+    if !(2..=ENDS_MAX).contains(&aggs.len()) || matches!(input, Rel::Top { .. }) {
+        return None;
+    }
+    let mut each = aggs.iter().map(|agg| {
+        let first = first_alone(input.clone(), std::slice::from_ref(agg));
+        (matches!(first, Rel::Top { .. }) && is_range_of(input, agg)).then(|| Rel::Aggregate {
+            input: Box::new(first),
+            group: Vec::new(),
+            aggs: vec![agg.clone()],
+            scalar: true,
+            sets: None,
+        })
+    });
+    let first = each.next()??;
+    each.try_fold(first, |left, right| {
+        let (left, right) = (Box::new(left), Box::new(right?));
+        Some(Rel::Join { kind: JoinKind::Cross, left, right, on: None })
+    })
+}
+
+/// Whether the rows of a table by the order of an aggregate's column are a range of it: nothing more is asked of them.
+fn is_range_of(input: &Rel, agg: &ir::Aggregate) -> bool {
+    let (mut preds, mut below) = (Vec::new(), input);
+    while let Rel::Filter { input, predicate } = below {
+        conjuncts(predicate.clone(), &mut preds);
+        below = input;
+    }
+    match (below, &agg.arg) {
+        (Rel::Get(get), Some(Expr { kind: ExprKind::Col(id), .. })) => {
+            is_range_in_order_of(get, &preds, *id)
+        }
+        _ => false,
+    }
+}
+
+/// Aggregates that are taken apart at most.
+const ENDS_MAX: usize = 4;
 
 /// Under MIN or MAX of a column that an order of its table's rows begins with: the first row alone. Others as they are. A
 /// column that may be NULL is read whole: that NULLs were passed over is to be told (8153).
@@ -747,8 +851,8 @@ fn first_alone(input: Rel, aggs: &[ir::Aggregate]) -> Rel {
         below = input;
     }
     let Rel::Get(get) = below else { return input };
-    let asks = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
-    if get.sample.is_some() || preds.iter().any(asks) || !comes_in_order_of(get, &preds, id) {
+    if get.sample.is_some() || preds.iter().any(has_subquery) || !comes_in_order_of(get, &preds, id)
+    {
         return input;
     }
     let Some(ordinal) = get.columns.iter().position(|column| *column == id) else { return input };

@@ -7,6 +7,7 @@ use ir::*;
 
 use crate::columns::Needed;
 use crate::derive::{derived, factored};
+use crate::first_rows::FirstRows;
 use crate::fold::fold;
 use crate::lower::Lowering;
 use crate::parts::Parts;
@@ -27,20 +28,30 @@ pub(crate) fn derive(rel: &Rel, preds: &mut Vec<Expr>) {
     derived(&Parts::new(&parts), &given, preds);
 }
 
-/// The same join with its inner parts in a better order, if there is one, and the rows expected after each of them where
-/// that is known. Then the conditions of the reordered part are among `preds`.
+/// What is known of an order of joins.
+#[derive(Default)]
+pub(crate) struct Expected {
+    /// Rows after each part.
+    pub sizes: Option<Vec<f64>>,
+    /// See [`crate::search::Order::share`].
+    pub share: Option<f64>,
+}
+
+/// The same join with its inner parts in a better order, if there is one, and what is expected of it. Then the conditions of
+/// the reordered part are among `preds`.
 pub(crate) fn connected(
     lowering: &Lowering,
     rel: Rel,
     preds: &mut Vec<Expr>,
     asked: &[(Vec<ColId>, f64)],
-) -> (Rel, Option<Vec<f64>>) {
+    first: Option<&FirstRows>,
+) -> (Rel, Expected) {
     if lowering.hints.force_order {
-        return (rel, None);
+        return (rel, Expected::default());
     }
     let parts = tables(&rel);
     if parts < 2 || (parts < 3 && !lowering.facts.is_large()) {
-        return (rel, None);
+        return (rel, Expected::default());
     }
     let mut conditions = Vec::new();
     collect_conditions(&rel, &mut conditions);
@@ -49,32 +60,32 @@ pub(crate) fn connected(
     let mut parts: Vec<Needed> = Vec::new();
     collect_columns(&rel, &mut parts);
     if parts.len() > TABLES_MAX {
-        return (rel, None);
+        return (rel, Expected::default());
     }
     let written: Vec<usize> = (0..parts.len()).collect();
     let by_cost = {
         let mut rels = Vec::new();
         collect_parts(&rel, &mut rels);
-        lowering.best_order(&rels, &conditions, asked)
+        lowering.best_order(&rels, &conditions, asked, first)
     };
-    let (order, sizes) = match by_cost {
+    let (order, expected) = match by_cost {
         // A join within the right side is a part of its own there.
-        Some(order) if order.parts == written => {
-            let flat = is_left_deep(&rel);
-            return (rel, flat.then_some(order.sizes));
+        Some(order) if order.parts == written && (order.share.is_none() || is_left_deep(&rel)) => {
+            let sizes = is_left_deep(&rel).then_some(order.sizes);
+            return (rel, Expected { sizes, share: order.share });
         }
-        Some(order) => (order.parts, Some(order.sizes)),
+        Some(order) => (order.parts, Expected { sizes: Some(order.sizes), share: order.share }),
         None => {
             let links = Links::new(&Parts::new(&parts), &conditions);
             let products = links.products(&written);
             if products == 0 {
-                return (rel, None);
+                return (rel, Expected::default());
             }
             let order = links.greedy();
             if links.products(&order) >= products {
-                return (rel, None);
+                return (rel, Expected::default());
             }
-            (order, None)
+            (order, Expected::default())
         }
     };
     let mut list = Vec::new();
@@ -88,7 +99,7 @@ pub(crate) fn connected(
         right: Box::new(right),
         on: None,
     });
-    (joined, sizes)
+    (joined, expected)
 }
 
 /// Which parts share a predicate, and which have one of their own.

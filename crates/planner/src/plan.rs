@@ -172,11 +172,11 @@ pub enum Op {
     Spool {
         id: usize,
     },
-    /// Sort that keeps only the first `count` rows (bigint).
+    /// Sort that keeps only the first rows.
     TopN {
         input: Box<Node>,
         keys: Vec<SortKey>,
-        count: Expr,
+        few: Few,
     },
     /// First `count` rows (bigint), or per cent (float); `ties`: and those equal to the last by these
     /// keys (the input is sorted by them).
@@ -381,6 +381,13 @@ impl Plan {
     pub fn each_scan<'a>(&'a self, each: &mut dyn FnMut(&'a Scan, &'a NodeFigures)) {
         self.trees().for_each(|tree| tree.each_scan(each));
     }
+}
+
+/// The first `count` rows (bigint), and as many more as whoever reads them passes over.
+#[derive(Debug, Clone)]
+pub struct Few {
+    pub count: Expr,
+    pub passed: Option<Expr>,
 }
 
 /// Reads a table through the order of its key or of an index.

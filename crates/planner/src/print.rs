@@ -156,8 +156,12 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             write!(f, "Sort {}", List(keys))?;
             inputs.push(input);
         }
-        Op::TopN { input, keys, count } => {
-            write!(f, "TopN {count} by {}", List(keys))?;
+        Op::TopN { input, keys, few } => {
+            write!(f, "TopN {}", few.count)?;
+            if let Some(passed) = &few.passed {
+                write!(f, " after {passed}")?;
+            }
+            write!(f, " by {}", List(keys))?;
             inputs.push(input);
         }
         Op::Top { input, count, percent, ties } => {

@@ -16,7 +16,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::columns::Needed;
 use crate::cost;
+use crate::first_rows::FirstRows;
 use crate::fold::{conjuncts, fold};
+use crate::key_range::{bounds_more, reach};
 use crate::lower::*;
 use crate::parts::Parts;
 
@@ -41,19 +43,19 @@ const PARTS_MAX: usize = 64;
 const ADAPTIVE: f64 = 0.99;
 
 /// A part of an inner join.
-struct Part {
+pub(crate) struct Part {
     /// Rows that its own predicates leave.
-    rows: f64,
+    pub rows: f64,
     /// What they cost.
-    cost: f64,
+    pub cost: f64,
     /// Its table and own predicates, where it is one.
-    table: Option<(Get, Vec<Expr>)>,
+    pub table: Option<(Get, Vec<Expr>)>,
     /// All of its columns.
-    columns: Needed,
+    pub columns: Needed,
 }
 
 /// A predicate over two parts or more.
-struct Link {
+pub(crate) struct Link {
     expr: Expr,
     parts: u64,
     equality: bool,
@@ -61,30 +63,39 @@ struct Link {
 
 /// Parts joined, in some order.
 #[derive(Clone)]
-struct Joined {
-    rows: f64,
-    cost: f64,
-    order: Vec<usize>,
+pub(crate) struct Joined {
+    pub rows: f64,
+    pub cost: f64,
+    pub order: Vec<usize>,
     /// Rows after each part.
-    sizes: Vec<f64>,
+    pub sizes: Vec<f64>,
     set: u64,
+}
+
+/// What one more part makes of the rows so far.
+pub(crate) struct Met {
+    pub rows: f64,
+    pub cost: f64,
 }
 
 /// An order of the parts of a join, and the rows that are expected after each of them.
 pub(crate) struct Order {
     pub parts: Vec<usize>,
     pub sizes: Vec<f64>,
+    /// The share of the first part's rows that is expected to be read: the joins keep its order, and end with the first rows.
+    pub share: Option<f64>,
 }
 
 impl Lowering {
     /// The order in which the parts of an inner join are best joined; None where not enough is known of them.
     /// `conditions` are all predicates that hold for the joined rows; `asked`: columns that a subquery is asked about as
-    /// soon as they are there, and the share of rows that it leaves.
+    /// soon as they are there, and the share of rows that it leaves; `first`: what is to be had soon.
     pub fn best_order(
         &self,
         parts: &[&Rel],
         conditions: &[Expr],
         asked: &[(Vec<ColId>, f64)],
+        first: Option<&FirstRows>,
     ) -> Option<Order> {
         if !self.facts.is_large() || parts.len() > PARTS_MAX {
             return None;
@@ -122,10 +133,16 @@ impl Lowering {
             true => self.all_orders(&known, &links),
             false => self.next_best(&known, &links),
         };
-        Some(Order { parts: best.order, sizes: best.sizes })
+        let soon = first.and_then(|first| self.soonest(first, &known, &links, &best));
+        let (best, share) = match soon {
+            Some((joined, share)) => (joined, Some(share)),
+            None => (best, None),
+        };
+        Some(Order { parts: best.order, sizes: best.sizes, share })
     }
 
-    fn part(&self, rel: &Rel, mut own: Vec<Expr>) -> Option<Part> {
+    /// What is known of a part with predicates of its own.
+    pub fn part(&self, rel: &Rel, mut own: Vec<Expr>) -> Option<Part> {
         let mut below = rel;
         while let Rel::Filter { input, predicate } = below {
             conjuncts(predicate.clone(), &mut own);
@@ -144,49 +161,71 @@ impl Lowering {
     }
 
     /// Joins one more part.
-    fn extend(&self, joined: &Joined, next: usize, parts: &[Part], links: &[Link]) -> Joined {
+    fn extend(
+        &self,
+        joined: &Joined,
+        next: usize,
+        parts: &[Part],
+        links: &[Link],
+        soon: Option<f64>,
+    ) -> Joined {
         let set = joined.set | 1 << next;
         let usable: Vec<&Link> =
             links.iter().filter(|l| l.parts & (1 << next) != 0 && l.parts & !set == 0).collect();
         let conditions: Vec<Expr> = usable.iter().map(|l| l.expr.clone()).collect();
-        let part = &parts[next];
+        let equal = usable.iter().any(|l| l.equality);
+        let Met { rows, cost } = self.met(joined.rows, &parts[next], &conditions, equal, soon);
+        let (mut order, mut sizes) = (joined.order.clone(), joined.sizes.clone());
+        order.push(next);
+        sizes.push(rows);
+        Joined { rows, cost: joined.cost + cost, order, sizes, set }
+    }
+
+    /// What `left` rows come to with one more part. `soon`: only that share of them is joined, in its order.
+    pub fn met(
+        &self,
+        left: f64,
+        part: &Part,
+        conditions: &[Expr],
+        equal: bool,
+        soon: Option<f64>,
+    ) -> Met {
         let is_right = |id| part.columns.contains(&id);
-        let share = self.facts.pairs(&conditions, (joined.rows, part.rows), &is_right);
-        let rows = (joined.rows * part.rows * share).max(1.0);
-        let whole = match usable.iter().any(|l| l.equality) {
-            true => {
-                let (small, large) = (joined.rows.min(part.rows), joined.rows.max(part.rows));
-                part.cost + cost::hash(small, large) + cost::joined(rows)
-            }
-            false => part.cost + cost::pairs(joined.rows, part.rows) + cost::joined(rows),
+        let share = self.facts.pairs(conditions, (left, part.rows), &is_right);
+        let rows = (left * part.rows * share).max(1.0);
+        let (left, found) = match soon {
+            Some(share) => ((left * share).max(1.0), (rows * share).max(1.0)),
+            None => (left, rows),
         };
-        let seeks = !usable.is_empty() && self.hints.allows_loops();
+        let meeting = match equal && soon.is_none() {
+            true => cost::hash(left.min(part.rows), left.max(part.rows)),
+            false => cost::pairs(left, part.rows),
+        };
+        let whole = part.cost + meeting + cost::joined(found);
+        let seeks = !conditions.is_empty() && self.hints.allows_loops();
         let by_seeks = part.table.as_ref().filter(|_| seeks).and_then(|(get, own)| {
-            let preds: Vec<Expr> = own.iter().chain(&conditions).cloned().collect();
-            if crate::key_range::reach(get, &preds) == 0 {
+            let preds: Vec<Expr> = own.iter().chain(conditions).cloned().collect();
+            if reach(get, &preds) == 0 && !bounds_more(get, own, conditions) {
                 return None;
             }
             let access = self.weigh(get, preds);
-            let again = access.again_for(joined.rows, rows);
+            let again = access.again_for(left, found);
             let first = access.cost + cost::joined(access.rows_out);
-            Some(first + (joined.rows - 1.0).max(0.0) * again)
+            Some(first + (left - 1.0).max(0.0) * again)
         });
         let only_loops = !self.hints.allows_hash() && !self.hints.allows_merge();
         let step = match by_seeks {
             Some(seeks) if seeks <= whole || only_loops => seeks,
             // An adaptive join has the other way open: of two orders that cost the same it is the better one.
-            Some(_) if joined.rows <= part.rows => whole * ADAPTIVE,
+            Some(_) if left <= part.rows && soon.is_none() => whole * ADAPTIVE,
             _ => whole,
         };
-        let (mut order, mut sizes) = (joined.order.clone(), joined.sizes.clone());
-        order.push(next);
-        sizes.push(rows);
-        Joined { rows, cost: joined.cost + step + cost::pass(rows), order, sizes, set }
+        Met { rows, cost: step + cost::pass(found) }
     }
 
     fn first(&self, at: usize, parts: &[Part]) -> Joined {
         let (rows, cost) = (parts[at].rows, parts[at].cost);
-        Joined { rows, cost, order: vec![at], sizes: vec![rows], set: 1 << at }
+        Joined::first(at, rows, cost)
     }
 
     fn all_orders(&self, parts: &[Part], links: &[Link]) -> Joined {
@@ -211,7 +250,7 @@ impl Lowering {
                 if any && !tied(next) && !paired(next) {
                     continue;
                 }
-                let more = self.extend(&joined, next, parts, links);
+                let more = self.extend(&joined, next, parts, links, None);
                 let place = &mut best[more.set as usize];
                 if place.as_ref().is_none_or(|known| more.cost < known.cost) {
                     *place = Some(more);
@@ -226,7 +265,7 @@ impl Lowering {
         let n = parts.len();
         let mut begins: Vec<usize> = (0..n).collect();
         begins.sort_by(|a, b| parts[*a].rows.total_cmp(&parts[*b].rows));
-        begins.truncate((2 * STEPS_MAX / (n * n)).max(1));
+        begins.truncate(beginnings(n));
         let ends = begins.iter().map(|begin| self.next_best_from(*begin, parts, links));
         let width = STEPS_MAX / (n * n);
         let by_sets = (width >= SETS_MIN)
@@ -246,7 +285,7 @@ impl Lowering {
             let mut larger: BTreeMap<u64, Joined> = BTreeMap::new();
             for joined in &sets {
                 for next in candidates(joined, parts, links) {
-                    let more = self.extend(joined, next, parts, links);
+                    let more = self.extend(joined, next, parts, links, None);
                     match larger.get_mut(&more.set) {
                         Some(known) if known.cost <= more.cost => {}
                         Some(known) => *known = more,
@@ -260,16 +299,38 @@ impl Lowering {
     }
 
     fn next_best_from(&self, begin: usize, parts: &[Part], links: &[Link]) -> Joined {
-        let mut joined = self.first(begin, parts);
+        self.next_best_after(self.first(begin, parts), parts, links, None)
+    }
+
+    /// All parts after those that are joined, next each time the one that costs least. `soon`: see [`Lowering::met`].
+    pub fn next_best_after(
+        &self,
+        mut joined: Joined,
+        parts: &[Part],
+        links: &[Link],
+        soon: Option<f64>,
+    ) -> Joined {
         while joined.order.len() < parts.len() {
             let more = candidates(&joined, parts, links)
                 .into_iter()
-                .map(|next| self.extend(&joined, next, parts, links))
+                .map(|next| self.extend(&joined, next, parts, links, soon))
                 .min_by(|a, b| a.cost.total_cmp(&b.cost));
             joined = more.unwrap_or_else(|| stdx::fatal!("planner: a part is left and none"));
         }
         joined
     }
+}
+
+impl Joined {
+    /// A part, alone.
+    pub fn first(at: usize, rows: f64, cost: f64) -> Joined {
+        Joined { rows, cost, order: vec![at], sizes: vec![rows], set: 1 << at }
+    }
+}
+
+/// Of so many parts, those that are tried as the first one where not all orders are.
+pub(crate) fn beginnings(parts: usize) -> usize {
+    (2 * STEPS_MAX / (parts * parts)).max(1)
 }
 
 /// Whether a condition is about what is joined and this part, and perhaps others that are still to come.
@@ -324,7 +385,7 @@ impl<'p> Pairs<'p> {
             let given =
                 |l: &&Link| l.parts & 1 << part != 0 && l.parts & !(others | 1 << part) == 0;
             let given = links.iter().filter(given).map(|l| &l.expr);
-            crate::key_range::reach(get, &own.iter().chain(given).cloned().collect::<Vec<_>>())
+            reach(get, &own.iter().chain(given).cloned().collect::<Vec<_>>())
         })
     }
 }

@@ -340,9 +340,13 @@ impl<'a> Show<'a> {
                 let by = format!("ORDER BY:({})", self.keys(keys, &slots));
                 (step("Sort", "Sort", vec![by], cost::sort(input.rows), vec![input]), slots)
             }
-            Op::TopN { input, keys, count } => {
+            Op::TopN { input, keys, few: Few { count, passed } } => {
                 let (input, slots) = self.node(input, executions);
-                let top = format!("TOP {}", self.scalar(count, &[]).trim_matches(['(', ')']));
+                let mut bare = |e| self.scalar(e, &[]).trim_matches(['(', ')']).to_owned();
+                let top = match passed {
+                    Some(passed) => format!("TOP {} + {}", bare(passed), bare(count)),
+                    None => format!("TOP {}", bare(count)),
+                };
                 let by = format!("ORDER BY:({})", self.keys(keys, &slots));
                 let cost = cost::sort(input.rows.min(rows.max(2.0)));
                 (step("Sort", "TopN Sort", vec![top, by], cost, vec![input]), slots)

@@ -4,6 +4,7 @@
 //! ```text
 //! t where t.k in (select v from u)                        -->   (distinct v of u) join t on t.k = v
 //! t where exists (select * from u where u.v = t.k)        -->   likewise
+//! t where t.k > (select max(v) from u)                    -->   (max v of u) join t on t.k > v
 //! ```
 //!
 //! Promise: the same rows, each once: the values differ as the comparison has it. An UPDATE or a DELETE then reads, and
@@ -12,15 +13,17 @@
 use ir::*;
 
 use crate::columns::{Needed, with_exprs};
-use crate::join::halves;
+use crate::join::{halves, has_subquery};
 use crate::join_conditions::equality;
-use crate::key_range::reach;
+use crate::key_range::{bounds_more, reach};
 use crate::lower::*;
 use crate::plan::PhysicalJoin;
 use crate::unnest::Keys;
 
 /// Seeks are made where they cost less than this part of reading the table: how many values there are is a guess.
 const PART: f64 = 0.25;
+/// The same where what is read is locked, too.
+const PART_OF_LOCKED: f64 = 0.5;
 
 impl Lowering {
     /// Reads a table by the values of a subquery among the predicates, where that is worth it.
@@ -32,16 +35,9 @@ impl Lowering {
             return None;
         }
         for (at, pred) in preds.iter().enumerate() {
-            let Some((PhysicalJoin::Semi, asked, query)) = halves(pred) else { continue };
-            let Some((values, conditions)) = self.values_of(get, asked, query) else { continue };
             let mut rest = preds.to_vec();
             rest.remove(at);
-            let with: Vec<Expr> = rest.iter().chain(&conditions).cloned().collect();
-            if reach(get, &with) <= reach(get, &rest)
-                || !self.seeks_are_cheap(get, query, &rest, &with)
-            {
-                continue;
-            }
+            let Some((values, conditions)) = self.asked_for(get, pred, &rest) else { continue };
             let values_needed = with_exprs(&Needed::new(), conditions.iter());
             let values = self.rel(values, Vec::new(), &values_needed);
             let kind = PhysicalJoin::Inner;
@@ -55,6 +51,28 @@ impl Lowering {
             ));
         }
         None
+    }
+
+    /// Values by which the rows are looked for that a predicate means, where that costs far less than reading the table under
+    /// the others, and the conditions over them.
+    fn asked_for(&mut self, get: &Get, pred: &Expr, rest: &[Expr]) -> Option<(Rel, Vec<Expr>)> {
+        let (values, conditions, count) = match halves(pred) {
+            Some((PhysicalJoin::Semi, asked, query)) => {
+                let (values, conditions) = self.values_of(get, asked, query)?;
+                (values, conditions, self.rough_rows(&query.rel))
+            }
+            Some(_) => return None,
+            // Within another loop it would be asked for again by each turn.
+            None if !self.boundaries.is_empty() => return None,
+            None => {
+                let (value, condition) = one_value(get, pred)?;
+                (value, vec![condition], Some(1.0))
+            }
+        };
+        let with: Vec<Expr> = rest.iter().chain(&conditions).cloned().collect();
+        let closer = reach(get, &with) > reach(get, rest) || bounds_more(get, rest, &conditions);
+        let pays = closer && self.seeks_are_cheap(get, count, rest, &with);
+        pays.then_some((values, conditions))
     }
 
     /// The different values of a subquery, and the conditions over them that say which rows are meant; none where there
@@ -89,14 +107,78 @@ impl Lowering {
 
     /// Whether to look for each value costs far less than to read the table under the other predicates. Where nothing is known
     /// of the tables, it is enough that few values are expected.
-    fn seeks_are_cheap(&self, get: &Get, query: &Query, rest: &[Expr], with: &[Expr]) -> bool {
-        let values = self.rough_rows(&query.rel);
+    fn seeks_are_cheap(
+        &self,
+        get: &Get,
+        values: Option<f64>,
+        rest: &[Expr],
+        with: &[Expr],
+    ) -> bool {
         if !self.facts.is_informed() {
             return values.is_some_and(|values| values <= crate::join::SEEK_ROWS);
         }
         let Some(values) = values else { return false };
         let each = self.weigh(get, with.to_vec());
         let seeks = each.cost + (values - 1.0).max(0.0) * each.again;
-        seeks < PART * self.weigh(get, rest.to_vec()).cost
+        // One value is no guess.
+        let locks = get.locator.is_some() || get.hints.asks_for_locks();
+        let part = match values <= 1.0 {
+            true => 1.0,
+            false if locks => PART_OF_LOCKED,
+            false => PART,
+        };
+        seeks < part * self.weigh(get, rest.to_vec()).cost
+    }
+}
+
+/// The row of a subquery that has one, or none, whose value a predicate holds the table's rows against, and the condition over
+/// it; None for a subquery that may have more (512), or one for each row of the table.
+fn one_value(get: &Get, pred: &Expr) -> Option<(Rel, Expr)> {
+    let ExprKind::Compare { op, .. } = &pred.kind else { return None };
+    if *op == CompareOp::Ne {
+        return None;
+    }
+    let (mut condition, mut asked) = (pred.clone(), Vec::new());
+    put_columns(&mut condition, &mut asked);
+    let [query] = &asked[..] else { return None };
+    let mut read = Vec::new();
+    query.rel.walk_exprs(&mut |e| e.columns(&mut read));
+    if has_subquery(&condition) {
+        return None;
+    }
+    let alone = has_one_row(&query.rel) && !read.iter().any(|id| get.columns.contains(id));
+    alone.then(|| (query.rel.clone(), condition))
+}
+
+/// Puts the column of a scalar subquery in its place, and collects what was there.
+fn put_columns(e: &mut Expr, asked: &mut Vec<Query>) {
+    if let ExprKind::Subquery { kind: SubqueryKind::Scalar, query } = &e.kind {
+        let column = &query.output[0];
+        let value = Expr::col(column.id, e.ty, true);
+        asked.push((**query).clone());
+        *e = value;
+        return;
+    }
+    // Through what is NULL of a NULL, and evaluates all that it has.
+    let strict = matches!(
+        e.kind,
+        ExprKind::Compare { .. }
+            | ExprKind::Cast { .. }
+            | ExprKind::Arith { .. }
+            | ExprKind::Neg(_)
+    );
+    if strict {
+        e.for_each_child_mut(&mut |child| put_columns(child, asked));
+    }
+}
+
+fn has_one_row(rel: &Rel) -> bool {
+    match rel {
+        Rel::Aggregate { scalar, sets, .. } => *scalar && sets.is_none(),
+        Rel::Project { input, .. } | Rel::Filter { input, .. } => has_one_row(input),
+        Rel::Top { count, percent: false, ties: None, .. } => {
+            matches!(&count.kind, ExprKind::Const(n) if n.as_i64().is_some_and(|n| n <= 1))
+        }
+        _ => false,
     }
 }

@@ -375,8 +375,9 @@ impl<'a> Numbering<'a> {
                 text.push_str("Sort");
                 self.keys(keys, text, reads);
             }
-            Op::TopN { keys, count, .. } => {
+            Op::TopN { keys, few: Few { count, passed }, .. } => {
                 self.named("TopN", [count], text, reads);
+                self.named(" after", passed, text, reads);
                 self.keys(keys, text, reads);
             }
             Op::Top { count, percent, ties, .. } => {

@@ -11,6 +11,9 @@ use crate::plan::*;
 /// Plans a query whose root begins with its output, followed by whatever `more` names.
 fn plan(lowering: &mut Lowering, query: &Query, more: &Needed) -> (Node, Vec<ColId>) {
     let mut rel = query.rel.clone();
+    if lowering.embeds && query.hints.recompile {
+        rel.walk_exprs_mut(&mut |e| lowering.facts.embed(e));
+    }
     inline_constants(&mut rel);
     lowering.facts.learn(&rel);
     lowering.hints = query.hints;
@@ -76,6 +79,11 @@ fn subplans(subplans: Vec<Option<SubPlan>>) -> Vec<SubPlan> {
     subplans
 }
 
+/// Columns alone, and no variables.
+fn sets_columns(set: &[ir::UpdateSet]) -> bool {
+    set.iter().all(|set| matches!(set, ir::UpdateSet::Column { .. }))
+}
+
 /// Folded and over the slots of `cols`.
 fn over(lowering: &mut Lowering, expr: &Expr, cols: &[ColId]) -> Expr {
     let mut expr = expr.clone();
@@ -102,6 +110,7 @@ pub fn plan_select(select: &ir::Select, known: &Known) -> SelectPlan {
             SelectPlan { plan: finish(lowering, root, query), target: SelectTarget::Vars(vars) }
         }
         target => {
+            lowering.embeds = true;
             let (root, _) = plan(&mut lowering, query, &Needed::new());
             let target = match target {
                 ir::SelectTarget::Into { name, spec } => {
@@ -133,6 +142,7 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
             }
         }
         ir::InsertSource::Query { query, row } => {
+            lowering.embeds = true;
             let (root, cols) = plan(&mut lowering, query, &Needed::new());
             let row = row.iter().map(|e| over(&mut lowering, e, &cols)).collect();
             let plan = Box::new(finish_shared(lowering, root, query));
@@ -183,6 +193,7 @@ pub fn plan_update(update: &ir::Update, known: &Known) -> UpdatePlan {
     let values = update.set.iter().map(ir::UpdateSet::value);
     let mut needed = with_exprs(&Needed::new(), values);
     needed.extend(change_columns(update.locator, &update.old, update.output.as_ref()));
+    lowering.embeds = sets_columns(&update.set);
     let (root, cols) = plan(&mut lowering, &update.query, &needed);
     let set = set_over(&mut lowering, &update.set, &cols);
     let block = block_plan(&mut lowering, update.block.as_deref(), &cols);
@@ -222,6 +233,10 @@ pub fn plan_merge(merge: &ir::Merge, known: &Known) -> MergePlan {
     needed.extend(change_columns(merge.locator, &merge.old, merge.output.as_ref()));
     needed.insert(merge.present);
     needed.remove(&merge.action);
+    lowering.embeds = merge.clauses.iter().all(|clause| match &clause.action {
+        ir::MergeAction::Update(set) => sets_columns(set),
+        _ => true,
+    });
     let (root, mut cols) = plan(&mut lowering, &merge.query, &needed);
     let clauses = merge
         .clauses
@@ -267,6 +282,7 @@ pub fn plan_delete(delete: &ir::Delete, known: &Known) -> DeletePlan {
     let mut lowering = Lowering { facts: Facts::new(known), ..Lowering::default() };
     let mut needed = Needed::new();
     needed.extend(change_columns(delete.locator, &delete.old, delete.output.as_ref()));
+    lowering.embeds = true;
     let (root, cols) = plan(&mut lowering, &delete.query, &needed);
     let block = block_plan(&mut lowering, delete.block.as_deref(), &cols);
     let output = delete.output.as_ref().map(|o| output_plan(o, delete.old.len(), &cols));

@@ -17,6 +17,13 @@ use types::Value;
 /// Left rows of a batch before the right side is told of those that come: it has been started then, and there are several.
 const ROWS_UNSEEN: usize = 2;
 
+/// The right side's rows: their values, how many they are, and the memory that is held for them.
+struct Spooled {
+    values: Vec<Value>,
+    rows: usize,
+    held: usize,
+}
+
 /// For each left row, the right side.
 pub(super) struct NestedLoops<'p> {
     kind: PhysicalJoin,
@@ -28,7 +35,7 @@ pub(super) struct NestedLoops<'p> {
     predicate: Option<&'p Expr>,
     /// Keep the right side's rows after the first run.
     spool: bool,
-    spooled: Option<(Vec<Value>, usize)>,
+    spooled: Option<Spooled>,
     left_batch: Batch,
     left_at: usize,
     /// The left row before which the right side is told of those that come.
@@ -97,6 +104,8 @@ impl<'p> NestedLoops<'p> {
             }
             self.left_at = 0;
             self.look_at = ROWS_UNSEEN;
+            let more = 2 * self.left_batch.target();
+            self.left_batch.set_target(more);
         }
         if self.left_at == self.look_at {
             self.look_ahead(cx);
@@ -146,8 +155,8 @@ impl<'p> NestedLoops<'p> {
 
     /// Moves to the next right row; false at the end of the right side.
     fn advance_right(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
-        if let Some((_, rows)) = &self.spooled {
-            return Ok(self.right_at < *rows);
+        if let Some(spooled) = &self.spooled {
+            return Ok(self.right_at < spooled.rows);
         }
         if self.right_at >= self.right_batch.len() {
             if !self.right.next(cx, &mut self.right_batch)? {
@@ -159,25 +168,25 @@ impl<'p> NestedLoops<'p> {
     }
 }
 
-/// All rows of an operator, and their number.
-fn collect(
-    source: &mut (dyn Operator + '_),
-    cx: &mut Cx<'_>,
-) -> Result<(Vec<Value>, usize), SqlError> {
+/// All rows of an operator.
+fn collect(source: &mut (dyn Operator + '_), cx: &mut Cx<'_>) -> Result<Spooled, SqlError> {
     let mut batch = Batch::new();
-    let mut values = Vec::new();
-    let mut rows = 0;
+    let mut spooled = Spooled { values: Vec::new(), rows: 0, held: 0 };
     while source.next(cx, &mut batch)? {
-        cx.hold(batch.rows().map(row_bytes).sum())?;
-        rows += batch.len();
-        batch.drain_into(&mut values);
+        let bytes = batch.rows().map(row_bytes).sum();
+        cx.hold(bytes)?;
+        spooled.held += bytes;
+        spooled.rows += batch.len();
+        batch.drain_into(&mut spooled.values);
     }
-    Ok((values, rows))
+    Ok(spooled)
 }
 
 impl Operator for NestedLoops<'_> {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         out.start(self.out_width());
+        // Who wants few rows wants few left ones read for them; more and more where these do not do.
+        self.left_batch.set_target(out.target());
         let pairs = self.emits_pairs();
         while !out.is_full() {
             if !self.open && !self.open_next(cx)? {
@@ -186,7 +195,7 @@ impl Operator for NestedLoops<'_> {
             while self.advance_right(cx)? {
                 let left = self.left_batch.row(self.left_at);
                 let right = match &self.spooled {
-                    Some((values, _)) => {
+                    Some(Spooled { values, .. }) => {
                         &values[self.right_at * self.right_width..][..self.right_width]
                     }
                     None => self.right_batch.row(self.right_at),
@@ -241,7 +250,8 @@ impl Operator for NestedLoops<'_> {
         self.left_at = 0;
         self.open = false;
         // A spooled right side may depend on an outer query's parameters.
-        if self.spooled.take().is_some() {
+        if let Some(spooled) = self.spooled.take() {
+            cx.release(spooled.held);
             self.right.rewind(cx)?;
         }
         self.left.rewind(cx)

@@ -438,7 +438,15 @@ impl Operator for Offset<'_> {
                 (skip as u64, left as u64)
             }
         };
-        while left > 0 && self.input.next(cx, out)? {
+        let target = out.target();
+        while left > 0 {
+            let wanted = usize::try_from(skip.saturating_add(left)).unwrap_or(usize::MAX);
+            out.set_target(wanted.min(target));
+            let more = self.input.next(cx, out);
+            out.set_target(target);
+            if !more? {
+                break;
+            }
             let mut index = 0u64;
             let dropped = skip.min(out.len() as u64);
             out.retain(|_| {

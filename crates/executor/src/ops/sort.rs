@@ -15,7 +15,8 @@ use crate::eval::{eval, operand};
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::{Entry, Reader, SpillFile, Stream};
-use ir::{Expr, SortKey};
+use ir::SortKey;
+use planner::Few;
 use runtime::task;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -30,7 +31,7 @@ pub(super) struct Sort<'p> {
     input: Source<'p>,
     keys: &'p [SortKey],
     /// Only so many rows are wanted.
-    count: Option<&'p Expr>,
+    few: Option<&'p Few>,
     width: usize,
     encoder: KeyEncoder,
     rows: Rows,
@@ -41,6 +42,16 @@ pub(super) struct Sort<'p> {
     at: usize,
     /// Rows that are still wanted.
     left: usize,
+}
+
+/// How many rows there are to keep.
+fn rows_of(few: &Few, cx: &mut Cx<'_>) -> Result<usize, SqlError> {
+    let mut rows = row_count(&eval(&few.count, &[], cx)?)?;
+    if let Some(passed) = &few.passed {
+        // Less than none is an error of who passes them over.
+        rows = rows.saturating_add(row_count(&eval(passed, &[], cx)?).unwrap_or(0));
+    }
+    Ok(usize::try_from(rows).unwrap_or(usize::MAX))
 }
 
 /// Rows in memory, with the order that they have.
@@ -91,16 +102,11 @@ impl Rows {
 }
 
 impl<'p> Sort<'p> {
-    pub fn new(
-        input: Source<'p>,
-        keys: &'p [SortKey],
-        count: Option<&'p Expr>,
-        width: usize,
-    ) -> Self {
+    pub fn new(input: Source<'p>, keys: &'p [SortKey], few: Option<&'p Few>, width: usize) -> Self {
         Sort {
             input,
             keys,
-            count,
+            few,
             width,
             encoder: KeyEncoder::ordered(keys.iter().map(|k| (k.expr.ty, k.desc))),
             rows: Rows::default(),
@@ -113,10 +119,8 @@ impl<'p> Sort<'p> {
     }
 
     fn build(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        let limit = match self.count {
-            Some(count) => {
-                usize::try_from(row_count(&eval(count, &[], cx)?)?).unwrap_or(usize::MAX)
-            }
+        let limit = match self.few {
+            Some(few) => rows_of(few, cx)?,
             None => usize::MAX,
         };
         let few = limit <= TOP_ROWS_MAX;

@@ -113,6 +113,13 @@ fn a_parameters_value_counts_where_it_is_known() {
     };
     assert!(known(7) > 4_000.0, "{}", known(7));
     assert!((40.0..=60.0).contains(&known(8)), "{}", known(8));
+    // Under RECOMPILE it is the value itself: what is not asked for is no condition.
+    let sql = "DECLARE @a int, @b int SELECT id FROM big WHERE (@a IS NULL OR g = @a) AND (@b IS NULL OR id = @b)";
+    let known = Known { values: vec![Value::Null, Value::Int(3)], ..Known::default() };
+    let of = |sql: &str| plan(&names, sql, &known).to_string();
+    assert!(!of(sql).contains("key"), "{}", of(sql));
+    let anew = of(&format!("{sql} OPTION (RECOMPILE)"));
+    assert!(anew.contains("key id=3") && !anew.contains("IS NULL"), "{anew}");
     // And what is computed of it.
     let sql = "DECLARE @n int SELECT id FROM big WHERE id >= @n AND id < @n + 2 * 500";
     let known = Known { values: vec![Value::Int(2_000)], ..Known::default() };

@@ -7,6 +7,7 @@ mod backup;
 mod builtins;
 mod checkdb;
 mod filters;
+mod first_rows;
 mod governor;
 mod growth;
 mod instance;

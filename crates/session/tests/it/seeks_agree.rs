@@ -27,15 +27,15 @@ fn seeks(session: &mut Session, text: &str) -> bool {
     })
 }
 
-struct Dice(u64);
+pub(crate) struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.0 = stdx::mix64(self.0.wrapping_add(0x9E37_79B9_7F4A_7C15));
         self.0 % n
     }
 
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+    pub fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.below(of.len() as u64) as usize]
     }
 }
