@@ -12,6 +12,9 @@ use std::sync::atomic::Ordering::*;
 
 /// Frames that a pool needs to get on.
 const FRAMES_MIN: usize = 64;
+/// Frames that it keeps however short of memory the process is, if it may have so many: branches of a plan, each with pages at
+/// hand and others ahead, would else take each other's.
+const FRAMES_LEAST: usize = 256;
 /// Pages that the kernel is asked about at a time.
 const ASKED_MAX: usize = 16_384;
 /// Frames whose memory one call gives back.
@@ -59,7 +62,7 @@ impl BufferPool {
             frames.clamp(FRAMES_MIN.min(self.frames.count()), self.frames.count())
         };
         let most = frames(most);
-        self.bounds.0.store(frames(least).min(most), Relaxed);
+        self.bounds.0.store(frames(least).max(FRAMES_LEAST).min(most), Relaxed);
         self.bounds.1.store(most, Relaxed);
         self.follow_memory();
     }

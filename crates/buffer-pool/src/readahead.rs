@@ -11,8 +11,8 @@ use stdx::AlignedBuf;
 use telemetry::WaitType;
 use telemetry::counters::{self, Counter};
 
-/// Pages that one call reads at most, and no more than a 32nd of the pool: what comes ahead must not push out what is
-/// in use.
+/// Pages that one call reads at most, and no more than a 32nd of what the pool may hold: what comes ahead must not push out what
+/// is in use, nor what others have read ahead.
 pub const READ_AHEAD_MAX: usize = 64;
 
 impl BufferPool {
@@ -20,7 +20,7 @@ impl BufferPool {
     /// for all. Suspends, so the caller holds no latch.
     pub fn read_ahead(&self, pages: &[PageId]) {
         let mut loading: Vec<Loading<'_>> = Vec::new();
-        let most = READ_AHEAD_MAX.min(self.frames.count() / 32);
+        let most = READ_AHEAD_MAX.min(self.frames.target() / 32);
         for &page in pages.iter().take(most) {
             let Ok(word) = self.word(page) else { continue };
             let seen = word.load(Acquire);

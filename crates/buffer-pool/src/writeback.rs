@@ -41,6 +41,9 @@ impl Drop for Pause<'_> {
     }
 }
 
+/// Frames between which others get a turn where many are looked at.
+const LOOKS_A_TURN: usize = 4096;
+
 /// Frames that are looked at for clean pages where a statement waits for memory: so many, and so many for each page.
 const LOOKS_MIN: usize = 4096;
 const LOOKS_EACH: usize = 8;
@@ -170,12 +173,20 @@ impl BufferPool {
         // Whoever waits for a few frames writes a few; the cleaner writes as many as one sync is worth.
         let batch = if want <= 64 { SLOT_PAGES } else { DoubleWrite::CLEANER_PAGES };
         let mut dirty: Vec<u32> = Vec::new();
-        let mut freed = self.sweep(used * 2, want, |f, meta| {
-            if meta.flush_lsn.load(Relaxed) == 0 {
-                dirty.push(f);
+        let (mut freed, mut looks) = (0, used * 2);
+        while freed < want && looks > 0 && dirty.len() < batch {
+            let now = looks.min(LOOKS_A_TURN);
+            freed += self.sweep(now, want - freed, |f, meta| {
+                if meta.flush_lsn.load(Relaxed) == 0 {
+                    dirty.push(f);
+                }
+                dirty.len() < batch
+            });
+            looks -= now;
+            if looks > 0 {
+                task::maybe_yield();
             }
-            dirty.len() < batch
-        });
+        }
         if freed < want && !dirty.is_empty() {
             let mut area = self.cleaner.lock(WaitType::LazyWriterSleep);
             let have = self.frames.available();

@@ -1,25 +1,31 @@
-//! One at a time, by waiting as a task does: for work that suspends, which no mutex guard may be held across.
+//! One at a time, in the order of their coming, by waiting as a task does: for work that suspends, which no mutex guard may be
+//! held across.
+//!
+//! Ordering: a ticket is drawn by an atomic addition, so no two are alike; who leaves stores the next number with release, and
+//! who sees his own by acquire comes after all that was done inside.
 
 use runtime::task;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use telemetry::WaitType;
 
-/// How long a task that found the gate taken sleeps before it looks again.
-const LOOK_AGAIN_NS: u64 = 1_000_000;
+/// How long a task whose turn it is not sleeps before it looks again.
+const LOOK_AGAIN_NS: u64 = 200_000;
 
-/// Open or taken.
+/// Whose turn it is, by tickets.
 #[derive(Default)]
 pub(crate) struct Gate {
-    taken: AtomicBool,
+    next: AtomicU64,
+    turn: AtomicU64,
 }
 
-/// Gives the gate back when dropped.
+/// Gives the gate on when dropped.
 pub(crate) struct Passage<'a>(&'a Gate);
 
 impl Gate {
-    /// Waits until nobody else is inside. Suspends.
+    /// Waits until nobody else is inside, or came before. Suspends.
     pub(crate) fn enter(&self) -> Passage<'_> {
-        while self.taken.swap(true, Ordering::Acquire) {
+        let ticket = self.next.fetch_add(1, Ordering::Relaxed);
+        while self.turn.load(Ordering::Acquire) != ticket {
             task::sleep_ns(LOOK_AGAIN_NS, WaitType::LckMX);
         }
         Passage(self)
@@ -28,6 +34,6 @@ impl Gate {
 
 impl Drop for Passage<'_> {
     fn drop(&mut self) {
-        self.0.taken.store(false, Ordering::Release);
+        self.0.turn.fetch_add(1, Ordering::Release);
     }
 }

@@ -41,7 +41,10 @@ impl IdleMemory {
         let resident = memory::resident_bytes();
         memory::note_resident(resident);
         let limit = memory::limit_bytes();
-        if now.saturating_sub(self.full_ns) >= FULL_NS && resident > limit - limit / FULL_PART {
+        let full = limit - limit / FULL_PART;
+        if now.saturating_sub(self.full_ns) >= FULL_NS && resident > full {
+            // A limit that was lowered may never refuse anybody, and yet what can be had again is to go.
+            runtime::shortage::relieve(resident - full);
             memory::give_back();
             self.full_ns = clock::now_ns();
         }

@@ -82,7 +82,7 @@ fn share(own: u64, all: u64, bytes: u64) -> u64 {
 }
 
 impl Instance {
-    /// Makes the pools of user databases as large as the settings have it. What is too much leaves in time.
+    /// Makes the pools of databases as large as the settings have it. What is too much leaves in time.
     pub(crate) fn fit_pools(&self) {
         let of_pages = |name: &str| {
             let mb = self.settings.lock().get(name).map_or(0, |(_, in_use)| in_use.max(0) as u64);
@@ -90,9 +90,8 @@ impl Instance {
         };
         let (min, max) = (of_pages(MEMORY_MIN_MB), of_pages(MEMORY_MB));
         let databases = self.databases();
-        let pools = || databases.iter().filter(|open| open.id != 1);
-        let all = pools().map(|open| open.engine.pool_most_bytes()).sum();
-        for open in pools() {
+        let all = databases.iter().map(|open| open.engine.pool_most_bytes()).sum();
+        for open in &databases {
             let own = open.engine.pool_most_bytes();
             open.engine.set_pool_bounds(share(own, all, min), share(own, all, max));
         }

@@ -219,8 +219,10 @@ fn buffers(r: &mut Readings, databases: &[Database], started_unix_ns: u64) {
     let life_s = pools().filter_map(|p| p.page_life_ns).min().unwrap_or(up_ns) / 1_000_000_000;
     let lookups = total(Counter::PageLookups);
     let reads = total(Counter::PageReads);
+    // What was read ahead was there when it was looked up.
+    let waited = reads.saturating_sub(total(Counter::ReadaheadPages));
     r.of("SQLServer:Buffer Manager", "")
-        .add("Buffer cache hit ratio", RATIO, lookups.saturating_sub(reads))
+        .add("Buffer cache hit ratio", RATIO, lookups.saturating_sub(waited))
         .add("Buffer cache hit ratio base", BASE, lookups.max(1))
         .add("Page lookups/sec", RATE, lookups)
         .add("Page reads/sec", RATE, reads)
