@@ -11,7 +11,7 @@ use runtime::task::{Breath, Stopped, append, append_bytes, breathing, copied};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use types::collation::{Rule, units};
-use types::{SqlType, Value, format};
+use types::{AsciiNeedle, SqlType, Value, format};
 
 /// Texts of Unicode go by UTF-16 units, unless the last argument, beyond those that the function has, says that their
 /// collation counts characters (_SC).
@@ -559,15 +559,28 @@ impl Needle {
 
 fn char_index(rule: Rule, what: &str, s: &str, start: i64) -> Result<usize, FunctionError> {
     let from = byte_of(s, (start.max(1) - 1) as usize)?;
+    if let Some(needle) = AsciiNeedle::new(rule, what, &s[from..]) {
+        let found = needle.find(&s[from..]);
+        return found.map_or(Ok(0), |at| Ok(characters(&s[..from])? + at + 1));
+    }
     let found = Needle::new(rule, what)?.find(&s[from..], &mut Breath::new())?;
     found.map_or(Ok(0), |(at, _)| Ok(characters(&s[..from + at])? + 1))
 }
 
 fn replace(rule: Rule, s: &str, from: &str, to: &str) -> Result<String, FunctionError> {
-    let (needle, mut breath) = (Needle::new(rule, from)?, Breath::new());
     value_of(s.len())?;
+    let ascii = AsciiNeedle::new(rule, from, s);
+    let (needle, mut breath) = match &ascii {
+        Some(_) => (None, Breath::new()),
+        None => (Some(Needle::new(rule, from)?), Breath::new()),
+    };
+    let mut next = |rest: &str, breath: &mut Breath| match (&ascii, &needle) {
+        (Some(ascii), _) => Ok(ascii.find(rest).map(|at| (at, at + from.len()))),
+        (None, Some(needle)) => needle.find(rest, breath),
+        (None, None) => Ok(None),
+    };
     let (mut out, mut rest) = (String::new(), s);
-    while let Some((at, end)) = needle.find(rest, &mut breath)? {
+    while let Some((at, end)) = next(rest, &mut breath)? {
         let bytes = out.len() + at + to.len();
         if bytes > out.capacity() {
             value_of(bytes.saturating_mul(2).min(VALUE_BYTES_MAX.max(bytes)))?;

@@ -89,7 +89,7 @@ impl Vm<'_> {
                 },
                 _ => vm.run_planned(&mut planned, code, index, frame, guarded),
             };
-            *kept = Some(planned);
+            *kept = (!planned.watch.once).then_some(planned);
             done
         })
     }

@@ -133,7 +133,8 @@ impl Vm<'_> {
         if let Some(positioned) = self.programs.cursors.take_positioned() {
             result = self.after_positioned(positioned, result);
         }
-        learnt.statements[index] = Some(planned);
+        // What was planned for one run has the values of that run in it.
+        learnt.statements[index] = (!planned.watch.once).then_some(planned);
         let outcome = result?;
         if !self.state.warnings.is_empty() {
             self.warn(statement.line, code);

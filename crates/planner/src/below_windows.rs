@@ -29,15 +29,33 @@ pub(crate) fn of_partitions(windows: &[Window], preds: &mut Vec<Expr>) -> Vec<Ex
     below
 }
 
+/// Whether a predicate on what rows are grouped by holds of all rows of a group, or of none, as far as can be seen of it.
+pub(crate) fn is_of_groups(pred: &Expr) -> bool {
+    let reads_text = pred.any(&mut |e| matches!(e.kind, ExprKind::Col(_)) && e.ty.is_character());
+    !reads_text
+        || is_of_values(pred)
+        || match &pred.kind {
+            ExprKind::IsNull { input, .. } => matches!(input.kind, ExprKind::Col(_)),
+            ExprKind::In { input, list, .. } => {
+                let is_value = |e: &Expr| is_free_of_rows(e) && is_movable(e) && !collates(e);
+                matches!(input.kind, ExprKind::Col(_)) && list.iter().all(is_value)
+            }
+            ExprKind::Or(left, right) => is_of_groups(left) && is_of_groups(right),
+            _ => false,
+        }
+}
+
+/// Whether a collation is named in it.
+fn collates(e: &Expr) -> bool {
+    e.any(&mut |e| matches!(e.kind, ExprKind::Func { func: FuncId::Collate(_), .. }))
+}
+
 /// Whether a predicate holds of all values that are equal, or of none: it compares a column as the column compares. A text is
 /// equal to others that are not the same.
 fn is_of_values(pred: &Expr) -> bool {
     let ExprKind::Compare { left, right, .. } = &pred.kind else { return false };
     let of = |column: &Expr, value: &Expr| {
         matches!(column.kind, ExprKind::Col(_)) && is_free_of_rows(value) && is_movable(value)
-    };
-    let collates = |e: &Expr| {
-        e.any(&mut |e| matches!(e.kind, ExprKind::Func { func: FuncId::Collate(_), .. }))
     };
     (of(left, right) || of(right, left)) && !collates(pred)
 }

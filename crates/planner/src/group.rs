@@ -3,7 +3,7 @@
 use ir::*;
 use types::SqlType;
 
-use crate::below_windows::{first_numbered, of_partitions};
+use crate::below_windows::{first_numbered, is_of_groups, of_partitions};
 use crate::columns::*;
 use crate::fold::fold;
 use crate::lower::*;
@@ -32,7 +32,8 @@ impl Lowering {
             let on_groups = !scalar
                 && sets.is_none()
                 && !aggs.iter().any(|a| ids.contains(&a.out))
-                && ids.iter().any(|id| group.iter().any(|(g, _)| g == id));
+                && ids.iter().any(|id| group.iter().any(|(g, _)| g == id))
+                && is_of_groups(&pred);
             if on_groups {
                 pred.replace_columns(&mut |id| {
                     group.iter().find(|(i, _)| *i == id).map(|(_, e)| e.clone())

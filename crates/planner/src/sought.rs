@@ -38,6 +38,7 @@ impl Lowering {
             let mut rest = preds.to_vec();
             rest.remove(at);
             let Some((values, conditions)) = self.asked_for(get, pred, &rest) else { continue };
+            let needed = &with_exprs(needed, conditions.iter());
             let values_needed = with_exprs(&Needed::new(), conditions.iter());
             let values = self.rel(values, Vec::new(), &values_needed);
             let kind = PhysicalJoin::Inner;

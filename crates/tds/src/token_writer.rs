@@ -26,8 +26,8 @@ use crate::prelogin::PreloginReply;
 use crate::reader::{put_b_varchar, put_us_varchar};
 use crate::token::{ColumnInfo, Done, DoneKind, DoneStatus, EnvChange, Message, byte};
 use crate::version::Version;
-use types::SqlType;
 use types::collation::CodePage;
+use types::{RowColumn, SqlType};
 
 /// Longest text of a message, in UTF-16 units: the token's length is two bytes.
 const MESSAGE_UNITS_MAX: usize = 16_000;
@@ -42,6 +42,8 @@ struct Sent {
     fixed: bool,
     /// Behind a text pointer.
     long: bool,
+    /// How the last row had it stored, and whether its bytes are then those that go.
+    stored: Option<(RowColumn, bool)>,
     #[cfg(debug_assertions)]
     nullable: bool,
     /// Of varchar.

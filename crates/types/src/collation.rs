@@ -81,6 +81,9 @@ impl Rule {
     /// The text in capital letters, character by character: it keeps its length.
     pub fn upper(self, text: &str) -> String {
         let dotless = matches!(self, Rule::Of(language) if language.has_dotless_i());
+        if !dotless && text.is_ascii() {
+            return text.to_ascii_uppercase();
+        }
         let capital = |c: char| match c {
             'i' if dotless => '\u{130}',
             '\u{131}' if !dotless => c,
@@ -92,6 +95,9 @@ impl Rule {
     /// The text in small letters, likewise.
     pub fn lower(self, text: &str) -> String {
         let dotless = matches!(self, Rule::Of(language) if language.has_dotless_i());
+        if !dotless && text.is_ascii() {
+            return text.to_ascii_lowercase();
+        }
         let small = |c: char| match c {
             'I' if dotless => '\u{131}',
             '\u{130}' if dotless => 'i',

@@ -95,8 +95,10 @@ impl DateTime2 {
 
     /// `None` outside years 1 to 9999.
     pub(crate) fn from_total(ticks: i128) -> Option<DateTime2> {
-        let days = i32::try_from(ticks.div_euclid(TICKS_PER_DAY as i128)).ok()?;
-        let rest = ticks.rem_euclid(TICKS_PER_DAY as i128) as u64;
+        // All that it may be fits.
+        let ticks = i64::try_from(ticks).ok()?;
+        let days = i32::try_from(ticks.div_euclid(TICKS_PER_DAY as i64)).ok()?;
+        let rest = ticks.rem_euclid(TICKS_PER_DAY as i64) as u64;
         (0..=DAYS_MAX).contains(&days).then_some(DateTime2 { days, ticks: rest })
     }
 
@@ -234,7 +236,7 @@ impl DatePart {
     }
 
     /// Nanoseconds of a fixed step, for those that are.
-    fn step_ns(self) -> Option<i128> {
+    fn step_ns(self) -> Option<i64> {
         Some(match self {
             DatePart::Week => 7 * 86_400_000_000_000,
             DatePart::Day | DatePart::DayOfYear | DatePart::Weekday => 86_400_000_000_000,
@@ -292,10 +294,7 @@ pub fn dateadd(part: DatePart, n: i64, value: &Value, ty: SqlType) -> Result<Val
             return Ok(DateTime2 { days, ..d });
         }
         let step = part.step_ns().ok_or_else(bad_part)?;
-        // Nanoseconds round to the 100 ns tick.
-        let add = n as i128 * step;
-        let add = (add.abs() + 50) / 100 * add.signum();
-        DateTime2::from_total(d.total() + add).ok_or_else(overflow)
+        DateTime2::from_total(d.total() + steps_in_ticks(n, step)).ok_or_else(overflow)
     };
     Ok(match value {
         Value::Null => Value::Null,
@@ -311,8 +310,7 @@ pub fn dateadd(part: DatePart, n: i64, value: &Value, ty: SqlType) -> Result<Val
             }
             // A time of day goes round the clock.
             let step = part.step_ns().ok_or_else(bad_part)?;
-            let add = n as i128 * step;
-            let add = (add.abs() + 50) / 100 * add.signum();
+            let add = steps_in_ticks(n, step);
             Value::Time((ticks as i128 + add).rem_euclid(TICKS_PER_DAY as i128) as u64)
         }
         Value::DateTime(d) => {
@@ -331,7 +329,7 @@ pub fn dateadd(part: DatePart, n: i64, value: &Value, ty: SqlType) -> Result<Val
                         .filter(|d| d.days >= DATETIME_DAYS_MIN),
                     None => {
                         let step = part.step_ns().ok_or_else(bad_part)? / 1_000_000_000 * 300;
-                        i64::try_from(d.total_ticks() as i128 + n as i128 * step)
+                        i64::try_from(d.total_ticks() as i128 + n as i128 * step as i128)
                             .ok()
                             .and_then(DateTime::from_total_ticks)
                     }
@@ -393,6 +391,15 @@ pub fn datediff_big(part: DatePart, a: &Value, b: &Value) -> Result<Value, TypeE
     }
 }
 
+/// So many steps of so many nanoseconds, rounded to the tick of 100.
+fn steps_in_ticks(n: i64, step_ns: i64) -> i128 {
+    if step_ns % 100 == 0 {
+        return n as i128 * (step_ns / 100) as i128;
+    }
+    let ns = n as i128 * step_ns as i128;
+    (ns.abs() + 50) / 100 * ns.signum()
+}
+
 fn difference(
     part: DatePart,
     a: &Value,
@@ -421,7 +428,11 @@ fn difference(
             // Weeks begin on Sunday whatever DATEFIRST says; 0001-01-01 was a Monday.
             DatePart::Week => (d.days as i128 + 1).div_euclid(7),
             DatePart::IsoWeek | DatePart::TzOffset => return None,
-            _ => (d.total() * 100).div_euclid(part.step_ns()?),
+            _ => match part.step_ns()? {
+                // Whole ticks, of which there are fewer than 2^63.
+                step if step % 100 == 0 => (d.total() as i64).div_euclid(step / 100) as i128,
+                step => (d.total() * 100).div_euclid(step as i128),
+            },
         })
     };
     match (count(x), count(y)) {

@@ -43,6 +43,7 @@ pub use error::TypeError;
 pub use key::{KeyLayout, KeyPart};
 pub use mask::{Mask, MaskFunction};
 pub use row::{External, Projection, RowColumn, RowLayout, StoredCell, StoredCells};
+pub use searcher::AsciiNeedle;
 pub use sql_type::{Len, SqlType};
 pub use text::{Bytes, Text};
 pub use value::Value;

@@ -1,7 +1,10 @@
-//! LIKE over ASCII: the pieces between wildcards, each looked for by the byte of it that texts have least often.
+//! LIKE over ASCII, and a text within another: the pieces between wildcards, each looked for by the byte of it that texts have
+//! least often.
 //!
 //! Promise: the same answer as the general matcher's, for texts of ASCII alone and patterns of nothing but ASCII
 //! characters and `%`. A piece in the middle is taken where it first stands: a later place leaves the rest less room.
+
+use crate::collation::Rule;
 
 /// See the file's first lines.
 #[derive(Clone, Debug)]
@@ -95,8 +98,54 @@ impl Searcher {
     }
 }
 
+/// A short text of ASCII to be looked for in others of ASCII, under a rule by which characters differ, or differ but by case.
+pub struct AsciiNeedle<'t> {
+    what: &'t [u8],
+    rare: usize,
+    any_case: bool,
+}
+
+/// Of what is longer a search might take the time of both lengths multiplied.
+const NEEDLE_BYTES_MAX: usize = 32;
+const HAYSTACK_BYTES_MAX: usize = 64 << 10;
+
+impl<'t> AsciiNeedle<'t> {
+    /// None where `what` cannot be looked for so in `text`, or in parts of it.
+    pub fn new(rule: Rule, what: &'t str, text: &str) -> Option<AsciiNeedle<'t>> {
+        let any_case = match rule {
+            Rule::CiAs | Rule::CiAi => true,
+            Rule::CsAs | Rule::CsAi | Rule::Bin => false,
+            Rule::Of(_) => return None,
+        };
+        let short = what.len() <= NEEDLE_BYTES_MAX && text.len() <= HAYSTACK_BYTES_MAX;
+        if !short || what.is_empty() || !what.is_ascii() || !text.is_ascii() {
+            return None;
+        }
+        let what = what.as_bytes();
+        let rare = (0..what.len()).max_by_key(|at| rarity(what[*at])).unwrap_or_default();
+        Some(AsciiNeedle { what, rare, any_case })
+    }
+
+    /// Where it first stands in that text, or a part of it.
+    pub fn find(&self, text: &str) -> Option<usize> {
+        let text = text.as_bytes();
+        let places = (text.len() + 1).checked_sub(self.what.len()).filter(|places| *places > 0)?;
+        let rare = self.what[self.rare];
+        let (small, large) = match self.any_case {
+            true => (rare.to_ascii_lowercase(), rare.to_ascii_uppercase()),
+            false => (rare, rare),
+        };
+        let there = &text[self.rare..self.rare + places];
+        memchr::memchr2_iter(small, large, there).find(|at| {
+            let found = &text[*at..at + self.what.len()];
+            if self.any_case { found.eq_ignore_ascii_case(self.what) } else { found == self.what }
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::AsciiNeedle;
     use crate::Pattern;
     use crate::collation::Rule;
 
@@ -130,6 +179,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A text is found where the characters are first the same.
+    #[test]
+    fn a_needle_is_found_where_it_first_stands() {
+        let (mut dice, mut found) = (stdx::Prng::new(11), 0);
+        let mut word = |most: u64| -> String {
+            let letters = dice.below(most + 1);
+            (0..letters).map(|_| ['a', 'A', 'b', 'e', ' ', '1'][dice.below(6) as usize]).collect()
+        };
+        for _ in 0..20_000 {
+            let (what, text) = (word(3), word(12));
+            for rule in [Rule::CiAs, Rule::CsAs, Rule::CiAi, Rule::CsAi, Rule::Bin] {
+                let Some(needle) = AsciiNeedle::new(rule, &what, &text) else { continue };
+                let same = |at: &usize| {
+                    text[*at..].chars().zip(what.chars()).all(|(a, b)| rule.same(a, b))
+                };
+                let most = (text.len() + 1).saturating_sub(what.len());
+                let expected = (0..most).find(same);
+                assert_eq!(needle.find(&text), expected, "{what:?} in {text:?}");
+                found += usize::from(expected.is_some());
+            }
+        }
+        assert!(found > 10_000, "{found}");
     }
 
     /// Which the searcher rests on: ASCII characters are the same exactly when their bytes are, or differ by case.

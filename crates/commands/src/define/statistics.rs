@@ -35,9 +35,8 @@ const LOOK_AGAIN_NS: u64 = 1_000_000_000;
 #[derive(Default)]
 pub struct Watch {
     tables: Vec<Watched>,
-    /// For one run.
+    /// For one run: whoever has run it does not keep it.
     pub once: bool,
-    runs: u32,
     /// When changes were counted last.
     looked_unix_ns: u64,
 }
@@ -53,11 +52,7 @@ struct Watched {
 impl Watch {
     /// Whether statistics have been made since, or enough rows have changed that they should be.
     pub fn is_outdated(&mut self, database: &engine::Database) -> bool {
-        if self.once {
-            self.runs += 1;
-            return self.runs > 1;
-        }
-        if self.tables.is_empty() {
+        if self.once || self.tables.is_empty() {
             return false;
         }
         if self.tables.iter().any(|w| w.table.statistics.version() != w.version) {

@@ -6,13 +6,15 @@
 use super::raw_layout::RawLayout;
 use crate::columns::Column;
 use engine::Spot;
-use types::{Decimal, SqlType, Value};
+use types::{Decimal, RowColumn, SqlType, Value};
 
 /// How one column is read.
 pub(super) struct Reader {
     place: usize,
     offset: usize,
     nullable: bool,
+    /// A text or a binary, whose stored bytes may do.
+    pub bytes: Option<RowColumn>,
     form: Form,
 }
 
@@ -44,7 +46,15 @@ impl Reader {
             SqlType::Decimal { precision: p @ 10..=18, scale, .. } => Form::Decimal8(p, scale),
             _ => Form::Other,
         };
-        Reader { place, offset: offset.unwrap_or(0), nullable: column.nullable, form }
+        let is_binary = matches!(column.ty, SqlType::Binary(_) | SqlType::VarBinary(_));
+        let bytes = (column.ty.is_character() || is_binary).then_some(*column);
+        Reader { place, offset: offset.unwrap_or(0), nullable: column.nullable, bytes, form }
+    }
+
+    /// Whether the column of a row that has all columns is NULL.
+    #[inline]
+    pub fn is_null(&self, layout: &RawLayout<'_>, row: &[u8]) -> bool {
+        self.nullable && layout.layout().is_null(row, self.place)
     }
 
     /// The column of a row; `whole`: the row has all columns of the layout.
@@ -53,7 +63,7 @@ impl Reader {
         if let Form::Unread = self.form {
             return Value::Null;
         }
-        if !whole || self.nullable && layout.layout().is_null(row, self.place) {
+        if !whole || self.is_null(layout, row) {
             return layout.value(row, self.place);
         }
         let cell = &row[self.offset..];
@@ -77,7 +87,7 @@ impl Reader {
         if !whole {
             return column.push_value(layout.value(row, self.place));
         }
-        if self.nullable && layout.layout().is_null(row, self.place) {
+        if self.is_null(layout, row) {
             return column.push_null();
         }
         match self.form {
@@ -99,8 +109,7 @@ impl Reader {
         column: &mut Column,
     ) {
         let cell = |row: &Spot| &bytes[row.at as usize + self.offset..];
-        let nulls =
-            |row: &Spot| self.nullable && layout.layout().is_null(row.of(bytes), self.place);
+        let nulls = |row: &Spot| self.is_null(layout, row.of(bytes));
         let done = whole
             && match self.form {
                 Form::Unread => return,

@@ -2,7 +2,7 @@
 
 use super::raw_layout::RawLayout;
 use super::reader::Reader;
-use types::{SqlType, StoredCell, StoredCells};
+use types::{StoredCell, StoredCells};
 
 /// See the file's first lines.
 pub(super) struct StoredRow<'r> {
@@ -21,26 +21,21 @@ impl StoredCells for StoredRow<'_> {
 
     #[inline]
     fn is_null(&self, column: usize) -> bool {
-        let place = self.readers[column].place();
+        let reader = &self.readers[column];
         match self.whole {
-            true => self.layout.layout().is_null(self.row, place),
-            false => self.layout.value(self.row, place).is_null(),
+            true => reader.is_null(&self.layout, self.row),
+            false => self.layout.value(self.row, reader.place()).is_null(),
         }
     }
 
     #[inline]
     fn cell(&self, column: usize) -> StoredCell<'_> {
         let reader = &self.readers[column];
-        let (layout, place) = (self.layout.layout(), reader.place());
-        let of = layout.columns()[place];
-        let is_bytes = of.ty.is_character() || is_binary(of.ty);
-        if self.whole && is_bytes && !layout.is_null(self.row, place) {
-            return StoredCell::Bytes(layout.raw(self.row, place), of);
+        match reader.bytes {
+            Some(of) if self.whole && !reader.is_null(&self.layout, self.row) => {
+                StoredCell::Bytes(self.layout.layout().raw(self.row, reader.place()), of)
+            }
+            _ => StoredCell::Value(reader.value(&self.layout, self.row, self.whole)),
         }
-        StoredCell::Value(reader.value(&self.layout, self.row, self.whole))
     }
-}
-
-fn is_binary(ty: SqlType) -> bool {
-    matches!(ty, SqlType::Binary(_) | SqlType::VarBinary(_))
 }

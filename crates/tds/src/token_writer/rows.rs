@@ -56,6 +56,7 @@ impl TokenWriter {
                 ty: sent,
                 fixed: fixed_form,
                 long: long.is_some(),
+                stored: None,
                 #[cfg(debug_assertions)]
                 nullable: column.nullable,
                 page,
@@ -147,13 +148,27 @@ impl TokenWriter {
             }
             let sent = self.columns[i];
             match row.cell(i) {
-                StoredCell::Bytes(bytes, of) if sent.is_stored_as(of) => {
+                StoredCell::Bytes(bytes, of) if self.is_stored_as(i, of) => {
                     encode::bytes(&mut self.out, sent.ty, bytes)?;
                 }
                 cell => self.put_value(sent, &cell.value())?,
             }
         }
         Ok(())
+    }
+
+    /// See [`Sent::is_stored_as`], which the rows of a result set have alike.
+    #[inline]
+    fn is_stored_as(&mut self, column: usize, of: RowColumn) -> bool {
+        let sent = &mut self.columns[column];
+        match sent.stored {
+            Some((known, is)) if known == of => is,
+            _ => {
+                let is = sent.is_stored_as(of);
+                sent.stored = Some((of, is));
+                is
+            }
+        }
     }
 
     /// ROW, or NBCROW where it is shorter: says which.
