@@ -142,7 +142,8 @@ pub trait Environment {
     fn warn(&mut self, warnings: Warnings) {
         let _ = warnings;
     }
-    /// The style of conversions from text to a date that name none: SET DATEFORMAT, in the session's language.
+    /// The style of conversions from text to a date that name none: SET DATEFORMAT, in the session's language
+    /// and by its 'two digit year cutoff'.
     fn date_style(&self) -> i32 {
         0
     }

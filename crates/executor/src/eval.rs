@@ -86,7 +86,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
                     let words = expr.ty.is_temporal() && value.as_str().is_some()
                         || expr.ty.is_character() && input.ty.is_temporal();
                     match words {
-                        true => convert::in_language(style, cx.env.language()),
+                        true => convert::in_session(style, cx.env.date_style()),
                         false => style,
                     }
                 }

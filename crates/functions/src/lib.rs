@@ -93,7 +93,7 @@ fn of_values(
             (Value::Null, _) | (_, None) => Ok(Value::Null),
             (value, Some(style)) => {
                 let style = convert::explicit_style(style as i32, args[0].ty, ty);
-                let style = convert::in_language(style, statement.language());
+                let style = convert::in_session(style, statement.date_style());
                 match convert::cast(value, args[0].ty, ty, style) {
                     Err(_) if try_ => Ok(Value::Null),
                     done => Ok(done?),

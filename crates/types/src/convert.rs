@@ -227,15 +227,50 @@ pub fn in_language(style: i32, language: u8) -> i32 {
     style | i32::from(language) << LANGUAGE_AT
 }
 
+/// A style, and the last year that two digits may mean: 'two digit year cutoff'.
+pub fn with_cutoff(style: i32, cutoff: u16) -> i32 {
+    debug_assert!((CUTOFF_MIN..=CUTOFF_MAX).contains(&cutoff));
+    match cutoff {
+        CUTOFF => style,
+        other => style | i32::from(other - CUTOFF_MIN + 1) << CUTOFF_AT,
+    }
+}
+
+/// A style of CONVERT, in the words and with the cutoff of `session`, the style of what names none.
+pub fn in_session(style: i32, session: i32) -> i32 {
+    style | session & !((1 << LANGUAGE_AT) - 1)
+}
+
 /// A style, and the language that goes with it.
 pub(crate) fn of_language(style: i32) -> (i32, u8) {
     match style {
-        0.. => (style & ((1 << LANGUAGE_AT) - 1), (style >> LANGUAGE_AT) as u8),
+        0.. => {
+            let language = style >> LANGUAGE_AT & ((1 << (CUTOFF_AT - LANGUAGE_AT)) - 1);
+            (style & ((1 << LANGUAGE_AT) - 1), language as u8)
+        }
         _ => (style, 0),
     }
 }
 
-const LANGUAGE_AT: u32 = 20;
+/// The cutoff that goes with a style.
+pub(crate) fn cutoff_of(style: i32) -> i32 {
+    match style >> CUTOFF_AT {
+        1.. => (style >> CUTOFF_AT) - 1 + i32::from(CUTOFF_MIN),
+        _ => i32::from(CUTOFF),
+    }
+}
+
+/// 'two digit year cutoff' by default.
+pub const CUTOFF: u16 = 2049;
+/// What it may be.
+const CUTOFF_MIN: u16 = 1753;
+const CUTOFF_MAX: u16 = 9999;
+// A style that goes through has three parts, from the lowest bit on: itself, the language, the cutoff (0: the default).
+const LANGUAGE_AT: u32 = 11;
+const CUTOFF_AT: u32 = 17;
+const _: () = assert!(dates::SESSION_STYLES + 6 <= 1 << LANGUAGE_AT);
+const _: () = assert!(crate::languages::LANGUAGES.len() <= 1 << (CUTOFF_AT - LANGUAGE_AT));
+const _: () = assert!(((CUTOFF_MAX - CUTOFF_MIN + 1) as i64) << CUTOFF_AT <= i32::MAX as i64);
 
 /// Assignment to a column: like [`cast`] with style 0, but text or binary that does not fit is
 /// [`TypeError::Truncated`] (trailing blanks may go).

@@ -51,7 +51,9 @@ pub(super) fn to_temporal(
         }
         Value::DateTime2(d) => (*d, None),
         // Style 1 tells the instant in UTC.
-        Value::DateTimeOffset(d) if style == 1 && !matches!(to, SqlType::DateTimeOffset(_)) => {
+        Value::DateTimeOffset(d)
+            if of_language(style).0 == 1 && !matches!(to, SqlType::DateTimeOffset(_)) =>
+        {
             (d.utc, None)
         }
         Value::DateTimeOffset(d) => (d.local(), Some(d.offset_minutes)),

@@ -1,7 +1,7 @@
 //! Dates and times in text: the orders of day, month and year, and the forms of each style of CONVERT.
 
 use crate::DateTime2;
-use crate::convert::of_language;
+use crate::convert::{cutoff_of, of_language, with_cutoff};
 use crate::datetime::{self, DAYS_TO_1900, TICKS_PER_MINUTE, TICKS_PER_SECOND};
 use crate::languages::Language;
 
@@ -92,7 +92,7 @@ pub enum DateOrder {
 }
 
 /// Styles from here on stand for a session's order of dates; CONVERT's own are far below.
-pub(in crate::convert) const SESSION_STYLES: i32 = 0x1000;
+pub(in crate::convert) const SESSION_STYLES: i32 = 0x7f0;
 
 impl DateOrder {
     /// All of them, in an order that stays.
@@ -131,7 +131,8 @@ impl DateOrder {
     }
 }
 
-/// Whether a text means the same date under every SET DATEFORMAT, and in every language.
+/// Whether a text means the same date under every SET DATEFORMAT, in every language, and whichever 'two digit year cutoff'
+/// is in use.
 pub fn is_plain_date(text: &str) -> bool {
     const SIGNS: [&str; 4] = ["t", "z", "am", "pm"];
     let is_name = |token: &Token<'_>| match token {
@@ -143,7 +144,9 @@ pub fn is_plain_date(text: &str) -> bool {
     }
     let read = |order: DateOrder| parse(text, order.style(), true);
     let first = read(DateOrder::Mdy);
-    DateOrder::ALL.into_iter().all(|order| read(order) == first)
+    // Another century for each year of two digits.
+    let before = parse(text, with_cutoff(DateOrder::Mdy.style(), 1949), true);
+    before == first && DateOrder::ALL.into_iter().all(|order| read(order) == first)
 }
 
 /// Which dates a style of CONVERT reads from text. Those without a form of their own read only what all do: yyyymmdd,
@@ -197,7 +200,7 @@ impl Forms {
     fn date<'a, 't>(
         &self,
         tokens: &'a [Token<'t>],
-        language: &Language,
+        reader: Reader,
     ) -> Result<(i32, &'a [Token<'t>]), Bad> {
         use Token::{Number, Sign, Word};
         let of_time =
@@ -212,7 +215,7 @@ impl Forms {
         ] = tokens
         else {
             return match self.common {
-                true => date(tokens, DateOrder::Mdy, false, false, language),
+                true => date(tokens, DateOrder::Mdy, false, false, reader),
                 false => Err(Bad::Syntax),
             };
         };
@@ -225,12 +228,14 @@ impl Forms {
             (4, 1..=2, Some(DateOrder::Ymd)) if self.year == 4 => (*x as i32, *y, *z),
             (4, 1..=2, Some(DateOrder::Dmy)) if self.year_first => (*x as i32, *z, *y),
             (4, 1..=2, Some(DateOrder::Mdy)) if self.year_first => (*x as i32, *y, *z),
-            (1..=2, 1..=2, Some(DateOrder::Ymd)) if self.year == 2 => (full_year(*x, *dx)?, *y, *z),
+            (1..=2, 1..=2, Some(DateOrder::Ymd)) if self.year == 2 => {
+                (reader.full_year(*x, *dx)?, *y, *z)
+            }
             (1..=2, 2 | 4, Some(DateOrder::Dmy)) if self.year == *dz => {
-                (full_year(*z, *dz)?, *y, *x)
+                (reader.full_year(*z, *dz)?, *y, *x)
             }
             (1..=2, 2 | 4, Some(DateOrder::Mdy)) if self.year == *dz => {
-                (full_year(*z, *dz)?, *x, *y)
+                (reader.full_year(*z, *dz)?, *x, *y)
             }
             _ => return Err(self.unread()),
         };
@@ -246,8 +251,9 @@ pub(super) fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
     if text.is_empty() {
         return Ok(Parsed { local: BASE, offset: None });
     }
+    let cutoff = cutoff_of(style);
     let (style, language) = of_language(style);
-    let language = Language::of(language);
+    let reader = Reader { language: Language::of(language), cutoff };
     let forms = Forms::of(style, old);
     let order = match style {
         SESSION_STYLES.. => {
@@ -308,8 +314,8 @@ pub(super) fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
             }
             _ if days.is_none() => {
                 let (d, tail) = match &forms {
-                    Some(forms) => forms.date(rest, language)?,
-                    None => date(rest, order, day_first, lenient, language)?,
+                    Some(forms) => forms.date(rest, reader)?,
+                    None => date(rest, order, day_first, lenient, reader)?,
                 };
                 days = Some(d);
                 rest = tail;
@@ -390,12 +396,23 @@ fn time<'a, 't>(tokens: &'a [Token<'t>], most: usize) -> Result<(u64, &'a [Token
     Ok((ticks, rest))
 }
 
-/// Two digits: 50 to 99 are of the twentieth century, as the option's default says.
-fn full_year(year: u32, digits: usize) -> Result<i32, Bad> {
-    match digits {
-        4 => Ok(year as i32),
-        1 | 2 => Ok(if year < 50 { 2000 + year as i32 } else { 1900 + year as i32 }),
-        _ => Err(Bad::Syntax),
+/// How a text is read where it alone does not say.
+#[derive(Clone, Copy)]
+struct Reader {
+    language: &'static Language,
+    /// The last year that two digits may mean.
+    cutoff: i32,
+}
+
+impl Reader {
+    /// Two digits: the last year that ends in them and is not after the cutoff.
+    fn full_year(self, year: u32, digits: usize) -> Result<i32, Bad> {
+        let year = year as i32;
+        match digits {
+            4 => Ok(year),
+            1 | 2 => Ok(self.cutoff - (self.cutoff - year).rem_euclid(100)),
+            _ => Err(Bad::Syntax),
+        }
     }
 }
 
@@ -413,7 +430,7 @@ fn date<'a, 't>(
     order: DateOrder,
     day_first: bool,
     lenient: bool,
-    language: &Language,
+    reader: Reader,
 ) -> Result<(i32, &'a [Token<'t>]), Bad> {
     use Token::{Number, Sign, Word};
     match tokens {
@@ -440,16 +457,16 @@ fn date<'a, 't>(
             rest @ ..,
         ] if a == b => {
             let (year, month, day) = match order {
-                DateOrder::Mdy => (full_year(*z, *dz)?, *x, *y),
-                DateOrder::Dmy => (full_year(*z, *dz)?, *y, *x),
+                DateOrder::Mdy => (reader.full_year(*z, *dz)?, *x, *y),
+                DateOrder::Dmy => (reader.full_year(*z, *dz)?, *y, *x),
                 // A year of four digits is known by them.
                 DateOrder::Ymd | DateOrder::Myd if *dz == 4 && lenient => (*z as i32, *x, *y),
                 DateOrder::Ydm | DateOrder::Dym if *dz == 4 => (*z as i32, *y, *x),
                 DateOrder::Ymd | DateOrder::Myd if *dz == 4 => return Err(Bad::Syntax),
-                DateOrder::Ymd => (full_year(*x, *dx)?, *y, *z),
-                DateOrder::Ydm => (full_year(*x, *dx)?, *z, *y),
-                DateOrder::Myd => (full_year(*y, *dy)?, *x, *z),
-                DateOrder::Dym => (full_year(*y, *dy)?, *z, *x),
+                DateOrder::Ymd => (reader.full_year(*x, *dx)?, *y, *z),
+                DateOrder::Ydm => (reader.full_year(*x, *dx)?, *z, *y),
+                DateOrder::Myd => (reader.full_year(*y, *dy)?, *x, *z),
+                DateOrder::Dym => (reader.full_year(*y, *dy)?, *z, *x),
             };
             Ok((checked(year, month, day)?, rest))
         }
@@ -458,27 +475,27 @@ fn date<'a, 't>(
             Ok((checked((n / 10_000) as i32, n / 100 % 100, n % 100)?, rest))
         }
         [Number(n, 6), rest @ ..] => {
-            Ok((checked(full_year(n / 10_000, 2)?, n / 100 % 100, n % 100)?, rest))
+            Ok((checked(reader.full_year(n / 10_000, 2)?, n / 100 % 100, n % 100)?, rest))
         }
         [Number(d, d_digits), Sign('-'), Word(w), Sign('-'), Number(y, y_digits), rest @ ..] => {
-            let month = language.month_of(w).ok_or(Bad::Syntax)?;
+            let month = reader.language.month_of(w).ok_or(Bad::Syntax)?;
             if *d_digits > 2 {
                 return Err(Bad::Syntax);
             }
-            Ok((checked(full_year(*y, *y_digits)?, month, *d)?, rest))
+            Ok((checked(reader.full_year(*y, *y_digits)?, month, *d)?, rest))
         }
         [Number(_, 4)] | [Number(_, 4), Token::Blank] => {
             let Number(y, _) = tokens[0] else { return Err(Bad::Syntax) };
             Ok((checked(y as i32, 1, 1)?, &tokens[tokens.len()..]))
         }
-        _ => spelled_date(tokens, language),
+        _ => spelled_date(tokens, reader),
     }
 }
 
 /// A date with the month as a word: `Jan 2 2024`, `January 2, 2024`, `2 Jan 2024`, `2024 Jan 2`.
 fn spelled_date<'a, 't>(
     tokens: &'a [Token<'t>],
-    language: &Language,
+    reader: Reader,
 ) -> Result<(i32, &'a [Token<'t>]), Bad> {
     let mut month = None;
     let mut numbers: [(u32, usize); 2] = [(0, 0); 2];
@@ -488,7 +505,7 @@ fn spelled_date<'a, 't>(
         match tokens[i] {
             Token::Blank | Token::Sign(',' | '-' | '.') => {}
             Token::Word(w) if month.is_none() => {
-                month = Some(language.month_of(w).ok_or(Bad::Syntax)?)
+                month = Some(reader.language.month_of(w).ok_or(Bad::Syntax)?)
             }
             // A number that begins a time is not the date's.
             Token::Number(..) if is_time(&tokens[i..]) => break,
@@ -503,7 +520,7 @@ fn spelled_date<'a, 't>(
     let month = month.ok_or(Bad::Syntax)?;
     let (year, day) = match (count, numbers) {
         (2, [(y, 4), (d, 1..=2)]) => (y as i32, d),
-        (2, [(d, 1..=2), (y, digits)]) => (full_year(y, digits)?, d),
+        (2, [(d, 1..=2), (y, digits)]) => (reader.full_year(y, digits)?, d),
         (1, [(y, 4), _]) => (y as i32, 1),
         _ => return Err(Bad::Syntax),
     };
