@@ -42,6 +42,8 @@ const DISABLED: i32 = 8;
 const CHECK_POLICY: i32 = 16;
 const CHECK_EXPIRATION: i32 = 32;
 const MUST_CHANGE: i32 = 64;
+/// Eight bits from here on are the place of a login's language, which is 0 in what older builds have written.
+const LANGUAGE_AT: u32 = 8;
 
 /// What can be said of a column is kept in the place of a permission's number: this, and so much more for each of these
 /// before it, and the column's number. A table has 1,024 at most.
@@ -89,6 +91,7 @@ pub(crate) fn load(
                     check_policy: flags & CHECK_POLICY != 0,
                     check_expiration: flags & CHECK_EXPIRATION != 0,
                     must_change: flags & MUST_CHANGE != 0,
+                    language: (flags >> LANGUAGE_AT) as u8,
                     // Behind all principals.
                     password_set_unix_ns: 0,
                     locked_unix_ns: 0,
@@ -265,6 +268,7 @@ fn principal_row(scope: Scope, p: &Principal) -> Vec<Value> {
                 | flag(login.check_policy, CHECK_POLICY)
                 | flag(login.check_expiration, CHECK_EXPIRATION)
                 | flag(login.must_change, MUST_CHANGE)
+                | i32::from(login.language) << LANGUAGE_AT
         });
     let password = login.and_then(|login| login.password.as_ref()).or(p.password.as_ref());
     let kind = match p.kind {

@@ -74,6 +74,8 @@ pub struct LoginFacts {
     pub check_expiration: bool,
     /// Nobody signs in but to change the password.
     pub must_change: bool,
+    /// DEFAULT_LANGUAGE: its place among the languages; 0 is us_english.
+    pub language: u8,
     /// When the password was set; 0: with the login.
     pub password_set_unix_ns: u64,
     /// Since when too many wrong passwords keep it locked; 0: it is not.

@@ -6,6 +6,7 @@
 use crate::host::Host;
 use security::{Access, Permission, Target};
 use types::Value;
+use types::languages::Language;
 
 /// No password is remembered but the one that is in force.
 const HISTORY: i32 = 0;
@@ -31,7 +32,7 @@ pub(crate) fn login_property(
     let moment = |unix_ns: u64| Value::DateTime(types::datetime::datetime_from_unix_ns(unix_ns));
     let value = match property.trim().to_ascii_lowercase().as_str() {
         "defaultdatabase" => Value::str(found.default.as_deref().unwrap_or("master")),
-        "defaultlanguage" => Value::str("us_english"),
+        "defaultlanguage" => Value::str(Language::of(facts.language).name),
         "isexpired" => flag(rules.is_expired(found, now)),
         "islocked" => flag(rules.is_locked(found, now)),
         "ismustchange" => flag(facts.must_change),

@@ -14,6 +14,7 @@ use security::{
 use std::sync::Arc;
 use types::Value;
 use types::datetime::DateTime;
+use types::languages::Language;
 
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[
@@ -244,8 +245,9 @@ fn owner(p: &Principal) -> Option<i32> {
     p.is_role().then_some(p.owner)
 }
 
-fn language(p: &Principal) -> Option<&'static str> {
-    p.login.is_some().then_some("us_english")
+/// DEFAULT_LANGUAGE of a login.
+pub fn language(p: &Principal) -> Option<&'static str> {
+    p.login.as_ref().map(|login| Language::of(login.language).name)
 }
 
 /// Fixed in SQL Server's sense: public is not.

@@ -102,7 +102,7 @@ view! {
     name sysname = &l.principal().name;
     dbname sysname null = l.principal().default.as_ref();
     password nvarchar(128) null = NULL;
-    language sysname null = "us_english";
+    language sysname null = principals::language(l.principal());
     denylogin int null = 0;
     hasaccess int null =
         i32::from(!l.principal().login.as_ref().is_some_and(|login| login.disabled));
