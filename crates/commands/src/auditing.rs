@@ -71,7 +71,7 @@ pub fn groups(events: &[AuditEvent]) -> u64 {
 pub fn is_denial(error: &SqlError) -> bool {
     const DENIALS: &[i32] = &[
         229, 230, 262, 297, 300, 916, 1088, 2571, 2760, 3110, 3701, 3704, 4613, 6102, 10901, 15151,
-        15165, 15247, 33073,
+        15165, 15247, 33073, 5812,
     ];
     DENIALS.contains(&error.number)
 }

@@ -111,6 +111,10 @@ impl Commands<'_> {
                 self.create_folder(args)?;
                 Ok(Some(0))
             }
+            // What is turned on runs nothing either.
+            "xp_cmdshell" if self.host.option_in_use("xp_cmdshell") == Some(1) => {
+                Err(SqlError::unsupported("xp_cmdshell (commands of the operating system)").into())
+            }
             "xp_cmdshell" => {
                 let text = "SQL Server blocked access to procedure 'sys.xp_cmdshell' of component 'xp_cmdshell' because \
                             this component is turned off as part of the security configuration for this server. A system \

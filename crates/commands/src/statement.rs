@@ -169,14 +169,7 @@ impl Commands<'_> {
                     .checkpoint()
                     .map_err(|e| executor::from_engine(e, None, &database.name))?;
             }
-            StmtKind::Reconfigure { overridden } => {
-                self.check_server(Permission::AlterSettings)?;
-                if self.state.trancount() > 0 {
-                    let text = "CONFIG statement cannot be used inside a user transaction.";
-                    return Err(SqlError::new(574, 16, text).with_state(0).into());
-                }
-                self.host.reconfigure(*overridden)?;
-            }
+            StmtKind::Reconfigure { overridden } => self.reconfigure(*overridden)?,
             StmtKind::AlterServer(AlterServer::Millrace(switches)) => {
                 self.check_server(Permission::AlterServerState)?;
                 self.host.alter_switches(switches)?;

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// Limits of one server.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Sessions logged in at one time; one more is refused with 17809.
+    /// Sessions logged in at one time, where 'user connections' does not say less; one more is refused with 17809.
     pub connections: usize,
     /// Connections at one time that have not logged in.
     pub before_login: usize,

@@ -366,6 +366,7 @@ impl Login {
             host: login.host.clone(),
             process_id: login.client_process_id,
             interface: login.library.clone(),
+            driver: login.odbc,
             connection: Some(facts),
             recovered: recovery.map(|recovery| Recovered {
                 database: given(&recovery.last.database),

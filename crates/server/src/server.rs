@@ -236,8 +236,12 @@ impl Server {
                 stopping: AtomicBool::new(false),
             })
         };
+        let mut limits = config.limits.clone();
+        if let Some(most) = instance.user_connections() {
+            limits.connections = limits.connections.min(most);
+        }
         let mut server = Server {
-            shared: share(instance.schedulers(), config.limits.clone(), false),
+            shared: share(instance.schedulers(), limits, false),
             origin: config.certificate,
             listeners: Vec::new(),
             watch: Mutex::new(None),

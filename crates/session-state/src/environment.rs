@@ -548,8 +548,7 @@ impl Environment for SessionEnvironment<'_> {
     }
 
     fn date_style(&self) -> i32 {
-        let options = &self.state.options;
-        types::convert::in_language(options.date_order.style(), options.language)
+        self.state.options.date_style()
     }
 
     fn language(&self) -> u8 {

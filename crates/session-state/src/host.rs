@@ -136,12 +136,22 @@ pub trait Host {
     fn configuration(&self) -> Vec<ConfigurationOption> {
         Vec::new()
     }
+    /// The value of one that is in use; none where there is no such option, or no server.
+    fn option_in_use(&self, name: &str) -> Option<i64> {
+        let _ = name;
+        None
+    }
+    /// 'disallow results from triggers', which every trigger asks for.
+    fn refuses_trigger_results(&self) -> bool {
+        false
+    }
     /// Sets one, by its name in full; it comes into use by RECONFIGURE. 15129 for a value out of range.
     fn configure(&mut self, name: &str, value: i64) -> Result<(), SqlError> {
         let _ = value;
         Err(SqlError::new(15123, 16, format!("The configuration option '{name}' does not exist.")))
     }
-    /// RECONFIGURE; what cannot come into use changes nothing. 5832, and 5834 where it is not `overridden`. Suspends.
+    /// RECONFIGURE; what cannot come into use changes nothing. 5829, 5831 and 5832, and where it is not `overridden` 5807,
+    /// 5808 and 5834. Suspends.
     fn reconfigure(&mut self, overridden: bool) -> Result<(), SqlError> {
         let _ = overridden;
         Ok(())

@@ -62,7 +62,10 @@ pub use media::{FolderEntry, MediaOrder, MediaRows, PathFacts};
 pub use name_parts::name_parts;
 pub use names::{SessionNames, bind_error, is_temporary, module_by_id, module_columns};
 pub use one_statement::OneStatement;
-pub use options::{ANSI_WARNINGS, ARITHABORT, CURSOR_CLOSE_ON_COMMIT, SWITCHES, SetOptions};
+pub use options::{
+    ANSI_WARNINGS, ARITHABORT, CURSOR_CLOSE_ON_COMMIT, NO_NULL_COLUMNS, NULL_COLUMNS,
+    NUMERIC_ROUNDABORT, SWITCHES, SetOptions,
+};
 pub use recovery::Recoverable;
 pub use settings::{check_settings, needs_settings};
 pub use shown::Telling;

@@ -9,6 +9,11 @@ pub const CURSOR_CLOSE_ON_COMMIT: u32 = 4;
 pub const ANSI_WARNINGS: u32 = 8;
 pub const ARITHABORT: u32 = 64;
 pub const ARITHIGNORE: u32 = 128;
+/// ANSI_NULL_DFLT_ON and ANSI_NULL_DFLT_OFF; each turns the other off.
+pub const NULL_COLUMNS: u32 = 1024;
+pub const NO_NULL_COLUMNS: u32 = 2048;
+/// It is refused wherever it would be turned on.
+pub const NUMERIC_ROUNDABORT: u32 = 8192;
 
 /// @@OPTIONS of a fresh session: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, ANSI_NULL_DFLT_ON and
 /// CONCAT_NULL_YIELDS_NULL (QUOTED_IDENTIFIER has a place of its own).
@@ -33,6 +38,8 @@ pub struct SetOptions {
     pub datefirst: u8,
     /// SET DATEFORMAT.
     pub date_order: types::convert::DateOrder,
+    /// 'two digit year cutoff', as it is in use when the request begins.
+    pub year_cutoff: u16,
     /// SET LANGUAGE: @@LANGID.
     pub language: u8,
     /// SET TEXTSIZE; -1 is no limit.
@@ -66,6 +73,7 @@ impl Default for SetOptions {
             implicit_transactions: false,
             datefirst: 7,
             date_order: types::convert::DateOrder::Mdy,
+            year_cutoff: convert::CUTOFF,
             language: 0,
             textsize: -1,
             switches: SWITCHES,
@@ -85,6 +93,26 @@ impl SetOptions {
     #[inline]
     pub fn has(&self, switches: u32) -> bool {
         self.switches & switches != 0
+    }
+
+    /// Those of a new session where 'user options' has these bits, which are those of @@OPTIONS: what the drivers turn on
+    /// by themselves is on in any case. `driver`: it is one of ODBC's kind, which asks for the standard's way.
+    pub fn of_user_options(bits: u32, driver: bool) -> SetOptions {
+        const KEPT: u32 = 1 | CURSOR_CLOSE_ON_COMMIT | ARITHIGNORE | NO_NULL_COLUMNS;
+        // The drivers turn these off when they log in.
+        let bits =
+            if driver { bits & !(CURSOR_CLOSE_ON_COMMIT | 2 | NO_NULL_COLUMNS) } else { bits };
+        let mut switches = SWITCHES | bits & KEPT;
+        if bits & NO_NULL_COLUMNS != 0 {
+            switches &= !NULL_COLUMNS;
+        }
+        SetOptions {
+            nocount: bits & 512 != 0,
+            xact_abort: bits & 16384 != 0,
+            implicit_transactions: bits & 2 != 0,
+            switches,
+            ..SetOptions::default()
+        }
     }
 
     /// @@OPTIONS.
@@ -124,13 +152,18 @@ impl SetOptions {
         convert::assign_style(value, from, to, self.style_between(value, from, to))
     }
 
+    /// The style by which a text is read as a date where none is named: SET DATEFORMAT and LANGUAGE, and the cutoff.
+    #[inline]
+    pub fn date_style(&self) -> i32 {
+        let style = convert::in_language(self.date_order.style(), self.language);
+        convert::with_cutoff(style, self.year_cutoff)
+    }
+
     /// The style by which a value is converted that names none: how the session writes and reads dates.
     #[inline]
     pub fn style_between(&self, value: &Value, from: SqlType, to: SqlType) -> i32 {
         match value {
-            Value::Str(_) if to.is_temporal() => {
-                convert::in_language(self.date_order.style(), self.language)
-            }
+            Value::Str(_) if to.is_temporal() => self.date_style(),
             _ if from.is_temporal() && to.is_character() => convert::in_language(0, self.language),
             _ => 0,
         }

@@ -52,6 +52,8 @@ pub struct Firing {
     pub of_server: bool,
     /// @@NESTLEVEL of its own statements.
     pub level: u32,
+    /// It may send no result set to the client.
+    pub without_results: bool,
 }
 
 /// A global temporary table that this session has to drop when it ends.
@@ -117,6 +119,8 @@ pub struct SessionState {
     pub database: Arc<OpenDatabase>,
     /// SET options.
     pub options: SetOptions,
+    /// What they were after the login, and are again after a reset.
+    first_options: SetOptions,
     /// Who is at the other end.
     pub client: Arc<Client>,
     /// Whom it acts as.
@@ -192,6 +196,7 @@ impl SessionState {
             spid,
             database,
             options: SetOptions::default(),
+            first_options: SetOptions::default(),
             client: Arc::default(),
             identity: Identity::default(),
             activity: Arc::default(),
@@ -258,6 +263,11 @@ impl SessionState {
         true
     }
 
+    /// The login is over: a reset comes back to the options that are now.
+    pub fn keep_options(&mut self) {
+        self.first_options = self.options.clone();
+    }
+
     /// The open transaction as clients are told of it.
     pub fn open_transaction(&self) -> Option<u64> {
         let open = self.transaction.open();
@@ -299,7 +309,7 @@ impl SessionState {
         self.revert_all();
         self.transaction.private.clear();
         self.own_procedures.clear();
-        self.options = SetOptions::default();
+        self.options = self.first_options.clone();
         self.caught.clear();
         self.nesting = 0;
         self.functions = 0;

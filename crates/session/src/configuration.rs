@@ -13,14 +13,29 @@ use crate::facts::memory_kb;
 use crate::kept::{keep_cpus, keep_values};
 use catalog::Settings;
 use executor::SqlError;
-use session_state::ConfigurationOption;
+use session_state::{
+    ConfigurationOption, NO_NULL_COLUMNS, NULL_COLUMNS, NUMERIC_ROUNDABORT, SetOptions,
+};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering::Relaxed};
 use system_views::CONFIGURATION_OPTIONS;
+use tracing::info;
+use types::convert::CUTOFF;
+use types::languages::LANGUAGES;
 
 pub(crate) const MEMORY_MB: &str = "max server memory (MB)";
 pub(crate) const MEMORY_MIN_MB: &str = "min server memory (MB)";
 const PARALLELISM: &str = "max degree of parallelism";
 const COST_THRESHOLD: &str = "cost threshold for parallelism";
+const RECOVERY_INTERVAL: &str = "recovery interval (min)";
+/// What SQL Server recommends at most.
+const RECOVERY_INTERVAL_MIN_MAX: i64 = 60;
+const DEFAULT_LANGUAGE: &str = "default language";
+const YEAR_CUTOFF: &str = "two digit year cutoff";
+const NO_TRIGGER_RESULTS: &str = "disallow results from triggers";
+const USER_CONNECTIONS: &str = "user connections";
+const USER_OPTIONS: &str = "user options";
+const ALLOW_UPDATES: &str = "allow updates";
 /// Set by ALTER SERVER CONFIGURATION SET SOFTNUMA, and by nothing else.
 const NO_SOFT_NUMA: &str = "automatic soft-NUMA disabled";
 
@@ -29,6 +44,23 @@ const NO_SOFT_NUMA: &str = "automatic soft-NUMA disabled";
 pub(crate) struct Configuration {
     configured: BTreeMap<&'static str, i64>,
     in_use: BTreeMap<&'static str, i64>,
+}
+
+/// Options in use that statements and requests ask for, without the lock.
+pub(crate) struct OftenAsked {
+    /// 'disallow results from triggers'.
+    pub no_trigger_results: AtomicBool,
+    /// 'two digit year cutoff'.
+    pub year_cutoff: AtomicU16,
+}
+
+impl Default for OftenAsked {
+    fn default() -> OftenAsked {
+        OftenAsked {
+            no_trigger_results: AtomicBool::new(false),
+            year_cutoff: AtomicU16::new(CUTOFF),
+        }
+    }
 }
 
 impl Configuration {
@@ -67,6 +99,34 @@ impl Configuration {
         [Mask::of_options([low.0, high.0]), Mask::of_options([low.1, high.1])]
     }
 
+    /// What is legal and not recommended: 5807 and 5808, which WITH OVERRIDE keeps quiet.
+    fn check_recommended(&self) -> Result<(), SqlError> {
+        let configured = |name| self.get(name).map_or(0, |(configured, _)| configured);
+        if configured(RECOVERY_INTERVAL) > RECOVERY_INTERVAL_MIN_MAX {
+            let text = format!(
+                "Recovery intervals above {RECOVERY_INTERVAL_MIN_MAX} minutes not recommended. Use the RECONFIGURE WITH \
+                 OVERRIDE statement to force this configuration."
+            );
+            return Err(SqlError::new(5807, 16, text));
+        }
+        if configured(ALLOW_UPDATES) != 0 {
+            let text = "Ad hoc update to system catalogs is not supported.";
+            return Err(SqlError::new(5808, 16, text));
+        }
+        Ok(())
+    }
+
+    /// 5829, also WITH OVERRIDE: of two settings that turn each other off, both.
+    fn check_user_options(&self) -> Result<(), SqlError> {
+        const BOTH: i64 = (NULL_COLUMNS | NO_NULL_COLUMNS) as i64;
+        match self.get(USER_OPTIONS) {
+            Some((configured, _)) if configured & BOTH == BOTH => {
+                Err(SqlError::new(5829, 16, "The specified user options value is invalid."))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// 5831, also WITH OVERRIDE.
     fn check_memory(&self) -> Result<(), SqlError> {
         let [min, max] =
@@ -102,6 +162,10 @@ impl Instance {
         let settings = self.settings.lock();
         let in_use = |name: &str| settings.get(name).map_or(0, |(_, in_use)| in_use);
         self.set_memory_limit(in_use(MEMORY_MB));
+        let often = &self.often_asked;
+        often.no_trigger_results.store(in_use(NO_TRIGGER_RESULTS) == 1, Relaxed);
+        let cutoff = u16::try_from(in_use(YEAR_CUTOFF)).unwrap_or(CUTOFF);
+        often.year_cutoff.store(cutoff, Relaxed);
         self.workspace.set_parallelism(in_use(PARALLELISM), in_use(COST_THRESHOLD));
         drop(settings);
         self.fit_pools();
@@ -129,6 +193,23 @@ impl Instance {
         set.min(machine).min(self.config.memory_bytes.unwrap_or(u64::MAX))
     }
 
+    /// 'user connections': how many users may be connected at most; none: as many as the server takes by itself.
+    pub fn user_connections(&self) -> Option<usize> {
+        let most = self.option_in_use(USER_CONNECTIONS)?;
+        usize::try_from(most).ok().filter(|most| *most > 0)
+    }
+
+    /// SET options of a new session, by 'user options'; `driver`: of a client of ODBC's kind.
+    pub(crate) fn first_options(&self, driver: bool) -> SetOptions {
+        let bits = self.option_in_use(USER_OPTIONS).unwrap_or(0);
+        SetOptions::of_user_options(u32::try_from(bits).unwrap_or(0), driver)
+    }
+
+    /// The value of an option that is in use; none where there is no such option.
+    pub(crate) fn option_in_use(&self, name: &str) -> Option<i64> {
+        self.settings.lock().get(name).map(|(_, in_use)| in_use)
+    }
+
     /// Every option, by name.
     pub(crate) fn configuration(&self) -> Vec<ConfigurationOption> {
         let settings = self.settings.lock();
@@ -151,29 +232,44 @@ impl Instance {
         all
     }
 
-    /// 15129 for a value out of range, and for the option that ALTER SERVER CONFIGURATION alone may set.
+    /// 15129 for a value out of range, for the number of a language that there is not, and for the option that ALTER SERVER
+    /// CONFIGURATION alone may set; 40510 for user options that are not to be had.
     pub(crate) fn configure(&self, name: &str, value: i64) -> Result<(), SqlError> {
         let option = CONFIGURATION_OPTIONS.iter().find(|option| option.name == name);
         let option = option.ok_or_else(|| no_option(name))?;
         // The default of some lies outside: 0 of 'max worker threads' leaves it to the server.
         let is_legal =
             (option.minimum..=option.maximum).contains(&value) || value == option.default;
-        if !is_legal || option.name == NO_SOFT_NUMA {
+        let is_known = option.name != DEFAULT_LANGUAGE || (value as usize) < LANGUAGES.len();
+        if !is_legal || !is_known || option.name == NO_SOFT_NUMA {
             let text = format!("'{value}' is not a valid value for configuration option '{name}'.");
             return Err(SqlError::new(15129, 16, text));
         }
-        self.settings.lock().configured.insert(option.name, value);
+        if option.name == USER_OPTIONS && value & i64::from(NUMERIC_ROUNDABORT) != 0 {
+            return Err(SqlError::unsupported("user options with NUMERIC_ROUNDABORT"));
+        }
+        let mut settings = self.settings.lock();
+        let before = settings.configured.insert(option.name, value).unwrap_or(option.default);
+        drop(settings);
+        // As SQL Server's log has it, where 15457 is told to the client too.
+        info!(
+            "Configuration option '{name}' changed from {before} to {value}. Run the RECONFIGURE statement to install."
+        );
         Ok(())
     }
 
-    /// RECONFIGURE: what is configured comes into use, and is kept. 5831 where the least memory is above the most; 5832 for a
-    /// mask that this machine has not; 5834 where the masks of sessions and of input and output meet, if this is not to be
-    /// overridden. Suspends.
+    /// RECONFIGURE: what is configured comes into use, and is kept. 5829 for user options that exclude each other; 5831 where
+    /// the least memory is above the most; 5832 for a mask that this machine has not; if this is not to be overridden, 5807
+    /// and 5808 for what is not recommended, and 5834 where the masks of sessions and of input and output meet. Suspends.
     pub(crate) fn reconfigure(&self, overridden: bool) -> Result<(), SqlError> {
         let _passage = self.configuration_gate.enter();
         let (values, [process, process_before], [io, io_before]) = {
             let settings = self.settings.lock();
             settings.check_memory()?;
+            settings.check_user_options()?;
+            if !overridden {
+                settings.check_recommended()?;
+            }
             let mask = |names| settings.mask(names);
             (settings.configured.clone(), mask(affinity_masks::PROCESS), mask(affinity_masks::IO))
         };

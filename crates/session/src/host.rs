@@ -20,6 +20,7 @@ use session_state::{
     OpenDatabase, PathFacts, SessionState, no_process,
 };
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use syntax::ast::{
     AlterDatabase, AuditStatement, CreateDatabase, DatabaseOption, GovernorStatement,
     ListenerNodes, ProcessAffinity, RestoreKind, ServerSwitch,
@@ -224,6 +225,14 @@ impl Host for InstanceHost {
 
     fn configuration(&self) -> Vec<ConfigurationOption> {
         self.instance.configuration()
+    }
+
+    fn option_in_use(&self, name: &str) -> Option<i64> {
+        self.instance.option_in_use(name)
+    }
+
+    fn refuses_trigger_results(&self) -> bool {
+        self.instance.often_asked.no_trigger_results.load(Relaxed)
     }
 
     fn configure(&mut self, name: &str, value: i64) -> Result<(), SqlError> {

@@ -6,7 +6,7 @@
 
 use crate::auditor::Auditor;
 use crate::config::{InstanceConfig, OpenError};
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, OftenAsked};
 use crate::database_options::noted;
 use crate::ending::Ending;
 use crate::gate::Gate;
@@ -57,6 +57,7 @@ pub struct Instance {
     /// UTC, ns since 1970.
     pub(crate) started_unix_ns: u64,
     pub(crate) settings: Mutex<Configuration>,
+    pub(crate) often_asked: OftenAsked,
     /// RECONFIGURE and ALTER SERVER CONFIGURATION SET PROCESS AFFINITY, SOFTNUMA and LISTENER go through here: what one
     /// has checked is what it keeps and puts into force.
     pub(crate) configuration_gate: Gate,
@@ -258,6 +259,7 @@ impl Instance {
                     sessions: Mutex::new(BTreeMap::new()),
                     started_unix_ns: runtime::clock::unix_ns(),
                     settings: Mutex::new(configuration),
+                    often_asked: OftenAsked::default(),
                     configuration_gate: Gate::default(),
                     manual_affinity: AtomicBool::new(false),
                     trace_flags: Mutex::new(BTreeSet::new()),

@@ -15,7 +15,7 @@ pub struct Login {
     pub user: String,
     /// The database to begin in; the login's default one without it.
     pub database: Option<String>,
-    /// SET LANGUAGE to begin with.
+    /// SET LANGUAGE to begin with; the login's default one without it.
     pub language: Option<String>,
     /// The client's program.
     pub application: String,
@@ -25,6 +25,8 @@ pub struct Login {
     pub process_id: u32,
     /// The client library.
     pub interface: String,
+    /// It is a driver of ODBC's kind, which has set options of its own against 'user options'.
+    pub driver: bool,
     /// How it is connected; `None` within this process.
     pub connection: Option<ConnectionFacts>,
     /// The session that it continues, whose connection broke.
@@ -101,10 +103,16 @@ impl Session {
         };
         let identity = Identity::of_login(principal.id);
         let mut session = Session::of(instance, database, client, identity);
+        if login.driver {
+            session.begin_as_driver();
+        }
+        let own = principal.login.as_ref().map_or(0, |facts| facts.language);
+        session.set_language(types::languages::Language::of(own).name);
         if let Some(language) = login.language.as_deref().filter(|name| !name.is_empty()) {
-            // An unknown one leaves the default, as in SQL Server.
+            // An unknown one leaves the login's, as in SQL Server.
             session.set_language(language);
         }
+        session.keep_options();
         session.tell(|facts| {
             let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             facts.host = said(&login.host);

@@ -13,7 +13,7 @@ use session_state::{Client, Identity, OpenDatabase};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use system_views::SessionFacts;
 use telemetry::{Counter, counters};
 use types::{SqlType, StoredCells, Value};
@@ -73,6 +73,8 @@ impl Session {
         let plans = instance.plans.clone();
         let mut state = interpreter::Session::new(spid, database, plans);
         state.client = Arc::new(client);
+        state.options = instance.first_options(false);
+        state.keep_options();
         registered.follow(state.cancel.clone(), state.activity.clone());
         state.publish();
         state.identity = identity;
@@ -287,6 +289,7 @@ impl Session {
         }
         let request = self.group.begin(&self.state.cancel, open);
         let (state, host) = (&mut self.state, &mut self.host);
+        state.options.year_cutoff = self.instance.often_asked.year_cutoff.load(Relaxed);
         let run = catch_unwind(AssertUnwindSafe(|| body(state, host, &mut watch)));
         let worst = watch.worst;
         let panicked = run.is_err();
@@ -354,6 +357,16 @@ impl Session {
     /// @@LANGUAGE.
     pub fn language(&self) -> &'static str {
         self.state.language()
+    }
+
+    /// Its client is a driver that sets options against 'user options'.
+    pub(crate) fn begin_as_driver(&mut self) {
+        self.state.options = self.instance.first_options(true);
+    }
+
+    /// The options that it has now are those that a reset comes back to.
+    pub(crate) fn keep_options(&mut self) {
+        self.state.keep_options();
     }
 
     pub(crate) fn set_language(&mut self, name: &str) -> bool {

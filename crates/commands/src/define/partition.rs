@@ -97,7 +97,7 @@ impl Commands<'_> {
     ) -> Result<Value, SqlError> {
         let from = value.ty;
         let value = self.value(value, frame)?;
-        let style = self.state.options.date_order.style();
+        let style = self.state.options.date_style();
         convert::assign_style(&value, from, ty, style).map_err(|e| match e {
             TypeError::Truncated { .. } => SqlError::new(
                 7720,

@@ -1,4 +1,4 @@
-//! sp_configure: the options that there are, one of them, or a new value for one.
+//! sp_configure: the options that there are, one of them, or a new value for one; and RECONFIGURE.
 //!
 //! Promises: a name may be cut short as long as it names one option (15124 else); an advanced option is there only
 //! while 'show advanced options' is in use (15123); a new value is in use after RECONFIGURE.
@@ -46,6 +46,19 @@ impl Commands<'_> {
         );
         self.sink.message(&SqlMessage::info(15457, 1, text));
         Ok(())
+    }
+
+    /// RECONFIGURE; 5812 for who may not.
+    pub(crate) fn reconfigure(&mut self, overridden: bool) -> Result<(), SqlError> {
+        if !self.may_on_server(Permission::AlterSettings) {
+            let text = "You do not have permission to run the RECONFIGURE statement.";
+            return Err(SqlError::new(5812, 14, text));
+        }
+        if self.state.trancount() > 0 {
+            let text = "CONFIG statement cannot be used inside a user transaction.";
+            return Err(SqlError::new(574, 16, text).with_state(0));
+        }
+        self.host.reconfigure(overridden)
     }
 
     fn tell_options(&mut self, options: &[ConfigurationOption]) {

@@ -115,6 +115,7 @@ pub fn principal_statement(procedure: &str, args: &[Argument]) -> Result<Option<
             options: LoginOptions {
                 password: Some(Secret(given(1, &["passwd"]).unwrap_or("").to_owned().into())),
                 default_database: given(2, &["defdb"]).map(ident),
+                default_language: given(3, &["deflanguage"]).map(ident),
                 ..LoginOptions::default()
             },
         },

@@ -111,7 +111,7 @@ impl Source {
             rejects,
             left: 0,
             is_over: false,
-            style: vm.state.options.date_order.style(),
+            style: vm.state.options.date_style(),
             guarded,
             line,
         })

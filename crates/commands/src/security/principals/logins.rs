@@ -104,6 +104,7 @@ impl Commands<'_> {
                 sid.to_vec()
             }
         };
+        let language = named_language(options)?.unwrap_or_else(|| self.default_language());
         let database = options.default_database.as_ref().map_or("master", |d| &d.value).to_owned();
         self.change_server(|directory| {
             if directory.find(&name.value).is_some() {
@@ -121,6 +122,7 @@ impl Commands<'_> {
                 check_policy: policy,
                 check_expiration: expiration,
                 must_change: options.must_change,
+                language,
                 ..LoginFacts::default()
             });
             directory.put(login);
@@ -132,6 +134,12 @@ impl Commands<'_> {
             directory.grants.insert(key, GrantValue { state: GrantState::Grant, grantor: SA_ID });
             Ok(())
         })
+    }
+
+    /// 'default language': of logins that are made without one.
+    fn default_language(&self) -> u8 {
+        let id = self.host.option_in_use("default language");
+        id.and_then(|id| u8::try_from(id).ok()).unwrap_or(0)
     }
 
     pub(super) fn alter_login(
@@ -186,6 +194,7 @@ impl Commands<'_> {
         let set = options.password.is_some() || options.hash.is_some();
         let must_change = options.must_change || (facts.must_change && !set);
         check_options(options, policy, expiration, must_change)?;
+        let language = named_language(options)?;
         let hash = self.login_hash(&name.value, options, policy)?;
         let id = found.id;
         if let Some(new) = &options.new_name {
@@ -215,6 +224,7 @@ impl Commands<'_> {
                 facts.password_set_unix_ns = now();
             }
             facts.must_change = must_change;
+            facts.language = language.unwrap_or(facts.language);
             if options.unlock || !policy {
                 facts.locked_unix_ns = 0;
             }
@@ -302,11 +312,16 @@ fn check_options(
         let text = "The CHECK_POLICY and CHECK_EXPIRATION options cannot be turned OFF when MUST_CHANGE is ON.";
         return Err(SqlError::new(15128, 16, text));
     }
-    match options.default_language.as_ref().map(|l| (languages::find(&l.value), l)) {
-        None | Some((Some(0), _)) => Ok(()),
-        Some((Some(_), _)) => Err(SqlError::unsupported("DEFAULT_LANGUAGE other than us_english")),
-        Some((None, language)) => {
-            let text = format!("'{}' is not a valid official language name.", language.value);
+    named_language(options).map(drop)
+}
+
+/// DEFAULT_LANGUAGE, by its place; 15033.
+fn named_language(options: &LoginOptions) -> Result<Option<u8>, SqlError> {
+    let Some(named) = &options.default_language else { return Ok(None) };
+    match languages::find(&named.value) {
+        Some(place) => Ok(Some(place)),
+        None => {
+            let text = format!("'{}' is not a valid official language name.", named.value);
             Err(SqlError::new(15033, 16, text))
         }
     }
