@@ -516,6 +516,9 @@ impl Vm<'_> {
                 "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.",
             ));
         }
+        if into.is_empty() {
+            self.check_sends()?;
+        }
         self.state.transaction.begin_unseen(&self.state.options);
         let status = self.move_to(id, motion)?;
         let is_there = status == 0;

@@ -259,6 +259,10 @@ impl Vm<'_> {
         if self.state.triggers.last().is_some_and(itself) {
             return Ok(());
         }
+        let within_after = self.state.triggers.iter().any(|t| !t.instead_of);
+        if within_after && self.host.option_in_use("nested triggers") == Some(0) {
+            return Ok(());
+        }
         self.check_nesting()?;
         let (code, mut learnt) = self.ddl_trigger(definition)?;
         let event = Some(data.clone());

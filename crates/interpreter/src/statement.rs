@@ -420,6 +420,9 @@ impl Vm<'_> {
                 Ok(Outcome::Rows(Command::Insert, rows))
             }
             Body::FastPoint(point) => {
+                if point.sends() {
+                    self.check_sends()?;
+                }
                 let limit = Cut::limit(self.state.options.textsize).filter(|_| point.sends());
                 let rows = self.in_statement(frame, |cx, sink| match limit {
                     None => point.run(cx, sink),
@@ -434,6 +437,7 @@ impl Vm<'_> {
             }
             Body::Select(select) => match &select.target {
                 SelectTarget::Client => {
+                    self.check_sends()?;
                     let plan = &select.plan;
                     let limit = Cut::limit(self.state.options.textsize);
                     let rows = self.in_statement(frame, |cx, sink| {

@@ -6,9 +6,12 @@
 //! ```
 //!
 //! Promises: a table without triggers pays nothing (its plans say that there are none); statement and triggers stand or
-//! fall together; XACT_ABORT is ON in a trigger; a trigger does not fire itself directly; a transaction that ends in a
-//! trigger ends the batch (3609).
+//! fall together; XACT_ABORT is ON in a trigger; a trigger does not fire itself directly; without 'nested triggers' nothing
+//! that an AFTER trigger does fires one; a transaction that ends in a trigger ends the batch (3609).
 
+mod no_results;
+
+use self::no_results::NoResults;
 use crate::activation::Role;
 use crate::compile::compile;
 use crate::plan::CodeState;
@@ -97,6 +100,11 @@ impl Vm<'_> {
         count: u64,
         guarded: bool,
     ) -> Result<(), Halted> {
+        // An AFTER trigger within an INSTEAD OF trigger fires in any case; those after it do not.
+        let within_after = self.state.triggers.iter().any(|t| !t.instead_of);
+        if within_after && self.host.option_in_use("nested triggers") == Some(0) {
+            return Ok(());
+        }
         let running = self.state.triggers.last().filter(|t| !t.of_server).map(|t| t.object_id);
         let updated = updated_bits(fires.event, table.columns.len(), set);
         for id in fires.after.iter().filter(|id| running != Some(**id)) {
@@ -186,22 +194,35 @@ impl Vm<'_> {
         learnt: &mut CodeState,
         firing: Firing,
         guarded: bool,
-        fill: impl FnOnce(&mut Self) -> Result<(), SqlError>,
+        fill: impl FnOnce(&mut Vm<'_>) -> Result<(), SqlError>,
     ) -> Result<(), Halted> {
         let mut frame = self.programs.take_frame();
         frame.extend_from_slice(&code.template);
         let (of_definitions, own) = (firing.event.is_some(), firing.object_id);
-        let result = self.activation(code, Role::Trigger(own), |vm| {
-            let level = vm.state.nesting;
-            vm.state.triggers.push(Firing { level, ..firing });
-            vm.state.options.xact_abort = true;
-            let filled = fill(vm).map_err(|error| Halt::Throw(Box::new(error)));
-            let result = filled.and_then(|()| vm.run_activated(code, learnt, &mut frame, guarded));
-            vm.state.triggers.pop();
-            result
-        });
+        let without_results = self.host.refuses_trigger_results();
+        let run = |vm: &mut Vm<'_>| {
+            vm.activation(code, Role::Trigger(own), |vm| {
+                let level = vm.state.nesting;
+                vm.state.triggers.push(Firing { level, without_results, ..firing });
+                vm.state.options.xact_abort = true;
+                let filled = fill(vm).map_err(|error| Halt::Throw(Box::new(error)));
+                let result =
+                    filled.and_then(|()| vm.run_activated(code, learnt, &mut frame, guarded));
+                vm.state.triggers.pop();
+                result
+            })
+        };
+        let (result, fits) = match without_results {
+            false => (run(self), Ok(())),
+            true => {
+                let (apart, sink) = self.apart();
+                let mut through = NoResults::new(sink);
+                (apart.run(&mut through, run), through.end())
+            }
+        };
         self.programs.give_frame(frame);
         result?;
+        fits?;
         if self.state.transaction.count == 0 {
             let state = if of_definitions { 2 } else { 1 };
             return Err(SqlError::new(
