@@ -574,7 +574,7 @@ fn replace(rule: Rule, s: &str, from: &str, to: &str) -> Result<String, Function
         Some(_) => (None, Breath::new()),
         None => (Some(Needle::new(rule, from)?), Breath::new()),
     };
-    let mut next = |rest: &str, breath: &mut Breath| match (&ascii, &needle) {
+    let next = |rest: &str, breath: &mut Breath| match (&ascii, &needle) {
         (Some(ascii), _) => Ok(ascii.find(rest).map(|at| (at, at + from.len()))),
         (None, Some(needle)) => needle.find(rest, breath),
         (None, None) => Ok(None),

@@ -40,6 +40,20 @@ pub(crate) fn is_of_groups(pred: &Expr) -> bool {
                 let is_value = |e: &Expr| is_free_of_rows(e) && is_movable(e) && !collates(e);
                 matches!(input.kind, ExprKind::Col(_)) && list.iter().all(is_value)
             }
+            // A beginning that ends in no blank is that of all texts that are equal, or of none.
+            ExprKind::Like { input, pattern, escape: None, .. } => {
+                let begins = |e: &Expr| match &e.kind {
+                    ExprKind::Const(Value::Str(text)) => {
+                        text.as_str().strip_suffix('%').is_some_and(|begin| {
+                            !begin.is_empty()
+                                && !begin.ends_with([' '])
+                                && !begin.contains(['%', '_', '['])
+                        })
+                    }
+                    _ => false,
+                };
+                matches!(input.kind, ExprKind::Col(_)) && begins(pattern)
+            }
             ExprKind::Or(left, right) => is_of_groups(left) && is_of_groups(right),
             _ => false,
         }

@@ -19,6 +19,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topology::{Topology, placement};
 use tracing::warn;
 
+/// The pages of `master` are at most this part of those of all others.
+const MASTERS_PART: u64 = 4;
+
 /// Nodes for the pools of databases. What they hang on, the machine and the schedulers' CPUs, is known before there is a
 /// scheduler: `master` is opened first.
 pub(crate) fn nodes(config: &InstanceConfig) -> Vec<usize> {
@@ -90,8 +93,11 @@ impl Instance {
         };
         let (min, max) = (of_pages(MEMORY_MIN_MB), of_pages(MEMORY_MB));
         let databases = self.databases();
-        let all = databases.iter().map(|open| open.engine.pool_most_bytes()).sum();
-        for open in &databases {
+        let (masters, pools): (Vec<_>, Vec<_>) = databases.iter().partition(|open| open.id == 1);
+        // It has its own beside them, and no more than a part of what they have; it gives way as they do.
+        masters.iter().for_each(|open| open.engine.set_pool_bounds(0, max / MASTERS_PART));
+        let all = pools.iter().map(|open| open.engine.pool_most_bytes()).sum();
+        for open in pools {
             let own = open.engine.pool_most_bytes();
             open.engine.set_pool_bounds(share(own, all, min), share(own, all, max));
         }
