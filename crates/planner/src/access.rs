@@ -8,6 +8,7 @@ use crate::columns::*;
 use crate::cost;
 use crate::estimate::{self, rows_of};
 use crate::fold::all_of;
+use crate::goal::Goal;
 use crate::key_range::*;
 use crate::lower::*;
 use crate::plan::*;
@@ -522,6 +523,12 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// What a goal asks of the table that is read first, of which `rows` remain and that share is expected to do.
+    pub fn first(goal: &Goal, share: f64, rows: f64) -> Wanted {
+        let limit = Some((share * rows).max(1.0));
+        Wanted { keys: goal.keys.clone(), top: true, limit, share: Some(share) }
+    }
+
     /// Whether rows by `key`, whose first `fixed` columns have one value, come so, forwards or backwards.
     fn comes_from(&self, get: &Get, key: &[(usize, bool)], fixed: usize) -> bool {
         let same = &key[..fixed];

@@ -91,6 +91,11 @@ pub(crate) fn is_movable(e: &Expr) -> bool {
     })
 }
 
+/// Whether a subquery is asked in it.
+pub(crate) fn has_subquery(e: &Expr) -> bool {
+    e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
+}
+
 /// The same for all rows of a run: reads no column (`ORDER BY (SELECT NULL)` too).
 pub(crate) fn is_free_of_rows(e: &Expr) -> bool {
     !e.any(&mut |e| match &e.kind {

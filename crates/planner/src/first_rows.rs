@@ -15,35 +15,15 @@ use ir::*;
 
 use crate::access::Wanted;
 use crate::cost;
-use crate::join::{Step, joined_rows};
+use crate::goal::Goal;
 use crate::join_conditions::equality;
 use crate::lower::*;
 use crate::plan::PhysicalJoin;
 use crate::search::{Joined, Link, Met, Part, beginnings};
-
-/// The rows that somebody above is content with.
-#[derive(Debug, Clone)]
-pub(crate) struct Goal {
-    /// The order that they are the first in; none: any rows will do.
-    pub keys: Vec<(ColId, bool)>,
-    /// How many.
-    pub rows: f64,
-}
-
-/// A goal, and what its rows meet besides the inner join whose order is looked for.
-pub(crate) struct FirstRows<'s> {
-    pub goal: &'s Goal,
-    /// What subqueries ask of them.
-    pub asked: &'s [Step],
-    /// What comes after: the last one first.
-    pub steps: &'s [Step],
-}
+use crate::steps::{FirstRows, joined_rows};
 
 /// So many times the rows that would do, if those that remain lay evenly, are reckoned with.
 const SAFETY: f64 = 4.0;
-
-/// A TOP of nobody knows how many rows.
-pub(crate) const FEW_ROWS: f64 = 100.0;
 
 impl Lowering {
     /// The order in which the first rows come for less than `all` of them; and the share of the first part that is read for it.
@@ -69,7 +49,7 @@ impl Lowering {
         for at in begins(goal, parts) {
             let part = &parts[at];
             let Some((get, own)) = &part.table else { continue };
-            let wanted = goal.wanted(share, part.rows);
+            let wanted = Wanted::first(goal, share, part.rows);
             let access = self.weigh_for(get, own.clone(), &wanted);
             if !access.ordered {
                 continue;
@@ -117,20 +97,4 @@ fn begins(goal: &Goal, parts: &[Part]) -> Vec<usize> {
     begins.sort_by(|a, b| parts[*a].rows.total_cmp(&parts[*b].rows));
     begins.truncate(beginnings(parts.len()));
     begins
-}
-
-impl Goal {
-    /// What it asks of the table that is read first, of which so many rows remain.
-    pub fn wanted(&self, share: f64, rows: f64) -> Wanted {
-        let limit = Some((share * rows).max(1.0));
-        Wanted { keys: self.keys.clone(), top: true, limit, share: Some(share) }
-    }
-
-    /// The same of other columns, as `renamed` has it; None where one is no column there.
-    pub fn renamed(mut self, renamed: impl Fn(ColId) -> Option<ColId>) -> Option<Goal> {
-        for (id, _) in &mut self.keys {
-            *id = renamed(*id)?;
-        }
-        Some(self)
-    }
 }

@@ -7,16 +7,18 @@
 
 use ir::*;
 
+use crate::access::Wanted;
 use crate::columns::*;
 use crate::cost;
 use crate::derive::{factored, of_optional};
-use crate::first_rows::{FirstRows, Goal};
 use crate::fold::{all_of, conjuncts, fold};
+use crate::goal::Goal;
 use crate::join_conditions::*;
 use crate::lower::*;
 use crate::order::{connected, derive, is_inner};
 use crate::outer::outer_last;
 use crate::plan::*;
+use crate::steps::{FirstRows, Step, joined_rows};
 
 /// Left rows up to which seeking the right side row by row beats reading it whole.
 pub(crate) const SEEK_ROWS: f64 = 10_000.0;
@@ -26,16 +28,6 @@ const PAIRED_ROWS: f64 = 10_000.0;
 
 /// A subquery that leaves a smaller share of the rows is asked as soon as it can be.
 const EARLY_SHARE: f64 = 0.5;
-
-/// One join of a left-deep chain, with the predicates that belong to it.
-pub(crate) struct Step {
-    pub kind: PhysicalJoin,
-    pub right: Rel,
-    pub to_right: Vec<Expr>,
-    pub conditions: Vec<Expr>,
-    pub above: Vec<Expr>,
-    wanted: Needed,
-}
 
 impl Lowering {
     /// A chain of joins down the left side: predicates on the way down, operators on the way up. A
@@ -148,7 +140,7 @@ impl Lowering {
         match share {
             Some(share) => {
                 let rows = self.part(rel, preds.to_vec()).map_or(TABLE_ROWS, |part| part.rows);
-                self.wanted = Some(goal.wanted(share, rows));
+                self.wanted = Some(Wanted::first(goal, share, rows));
             }
             // All rows will be joined, and sorted if they come in no order.
             None if self.facts.is_large() && !self.hints.force_order => {
@@ -665,17 +657,6 @@ pub(crate) fn halves(pred: &Expr) -> Option<(PhysicalJoin, &SubqueryKind, &Query
     }
 }
 
-/// Rows of a join, where `matches` pairs of rows fit.
-pub(crate) fn joined_rows(kind: PhysicalJoin, left: f64, matches: f64) -> f64 {
-    let rows = match kind {
-        PhysicalJoin::Inner => matches,
-        PhysicalJoin::Left | PhysicalJoin::Full => matches.max(left),
-        PhysicalJoin::Semi => matches.min(left),
-        PhysicalJoin::Anti => left - matches.min(0.9 * left),
-    };
-    rows.max(1.0)
-}
-
 pub(crate) fn combine(
     kind: PhysicalJoin,
     left: Lowered,
@@ -782,8 +763,4 @@ fn asks_of(e: &Expr, own: &Needed) -> bool {
         query.rel.walk_exprs(&mut |e| e.columns(&mut read));
         read.iter().any(|id| own.contains(id))
     })
-}
-
-pub(crate) fn has_subquery(e: &Expr) -> bool {
-    e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
 }

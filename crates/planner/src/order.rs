@@ -7,10 +7,10 @@ use ir::*;
 
 use crate::columns::Needed;
 use crate::derive::{derived, factored};
-use crate::first_rows::FirstRows;
 use crate::fold::fold;
 use crate::lower::Lowering;
 use crate::parts::Parts;
+use crate::steps::FirstRows;
 
 /// Longest list that is reordered, so that the search (quadratic) stays short.
 const TABLES_MAX: usize = 256;

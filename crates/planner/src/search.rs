@@ -16,11 +16,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::columns::Needed;
 use crate::cost;
-use crate::first_rows::FirstRows;
 use crate::fold::{conjuncts, fold};
 use crate::key_range::{bounds_more, reach};
 use crate::lower::*;
 use crate::parts::Parts;
+use crate::steps::FirstRows;
 
 /// Parts of which all orders are tried: 2^n sets, n steps each.
 const ALL_ORDERS_MAX: usize = 8;

@@ -12,8 +12,8 @@
 
 use ir::*;
 
-use crate::columns::{Needed, with_exprs};
-use crate::join::{halves, has_subquery};
+use crate::columns::{Needed, has_subquery, with_exprs};
+use crate::join::halves;
 use crate::join_conditions::equality;
 use crate::key_range::{bounds_more, reach};
 use crate::lower::*;
