@@ -259,8 +259,7 @@ impl Vm<'_> {
         if self.state.triggers.last().is_some_and(itself) {
             return Ok(());
         }
-        let within_after = self.state.triggers.iter().any(|t| !t.instead_of);
-        if within_after && self.host.option_in_use("nested triggers") == Some(0) {
+        if self.is_held_back() {
             return Ok(());
         }
         self.check_nesting()?;

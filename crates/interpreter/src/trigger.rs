@@ -90,6 +90,13 @@ impl Vm<'_> {
         Ok(())
     }
 
+    /// Without 'nested triggers' an AFTER trigger fires no other one. An AFTER trigger within an INSTEAD OF trigger fires in any
+    /// case; those after it do not.
+    pub(crate) fn is_held_back(&self) -> bool {
+        let within_after = self.state.triggers.iter().any(|t| !t.instead_of);
+        within_after && self.host.option_in_use("nested triggers") == Some(0)
+    }
+
     /// Fires what runs after a change of `count` rows, but for the trigger that makes the change.
     fn fire_after(
         &mut self,
@@ -100,9 +107,7 @@ impl Vm<'_> {
         count: u64,
         guarded: bool,
     ) -> Result<(), Halted> {
-        // An AFTER trigger within an INSTEAD OF trigger fires in any case; those after it do not.
-        let within_after = self.state.triggers.iter().any(|t| !t.instead_of);
-        if within_after && self.host.option_in_use("nested triggers") == Some(0) {
+        if self.is_held_back() {
             return Ok(());
         }
         let running = self.state.triggers.last().filter(|t| !t.of_server).map(|t| t.object_id);

@@ -70,9 +70,7 @@ impl Lowering {
             access;
         let share = wanted.and_then(|wanted| wanted.share).filter(|_| in_wanted);
         // Subqueries stay out of the scan: it only ever compares.
-        let (above, in_scan): (Vec<Expr>, Vec<Expr>) = rest
-            .into_iter()
-            .partition(|p| p.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. })));
+        let (above, in_scan): (Vec<Expr>, Vec<Expr>) = rest.into_iter().partition(has_subquery);
         let wanted = with_exprs(&with_exprs(needed, above.iter()), in_scan.iter());
         let columns: Vec<usize> =
             (0..get.columns.len()).filter(|i| wanted.contains(&get.columns[*i])).collect();
@@ -168,6 +166,17 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    /// By the table itself, in no order that anybody wants: the rows that are read and those that are left, and what the first
+    /// reading costs and one more.
+    fn of_table(
+        rest: Vec<Expr>,
+        (rows, rows_out): (f64, f64),
+        (cost, again): (f64, f64),
+    ) -> Access {
+        let (index, found, covering, ordered) = (None, None, false, false);
+        Access { index, found, rest, covering, rows, rows_out, cost, again, ordered }
+    }
+
     /// What one more reading costs where all readings together find `rows` rows for `times` values: fewer than each would
     /// find of a value that is there, since many are not.
     pub fn again_for(&self, times: f64, rows: f64) -> f64 {
@@ -275,17 +284,7 @@ impl Lowering {
             let rows = Estimate::of(get, None, found.as_ref()).shown;
             let rows_out = total.map_or(rows, |total| (total * share).max(1.0));
             let (cost, again) = (rows, rows);
-            Access {
-                index: None,
-                found,
-                rest,
-                covering: false,
-                rows,
-                rows_out,
-                cost,
-                again,
-                ordered: false,
-            }
+            Access { found, ..Access::of_table(rest, (rows, rows_out), (cost, again)) }
         })
     }
 
@@ -308,17 +307,7 @@ impl Lowering {
             None => (total, total),
         };
         let rows_out = (rows * share).max(1.0);
-        Access {
-            index: None,
-            found: None,
-            rest: preds,
-            covering: false,
-            rows,
-            rows_out,
-            cost,
-            again,
-            ordered: false,
-        }
+        Access::of_table(preds, (rows, rows_out), (cost, again))
     }
 
     /// The cost of a way to a table of `total` rows, of which `share` remain.
@@ -568,15 +557,5 @@ fn row_of_heap(get: &Get, mut preds: Vec<Expr>) -> (Option<Expr>, Vec<Expr>) {
 
 /// The way to a row whose place is known.
 fn one_row(rest: Vec<Expr>) -> Access {
-    Access {
-        index: None,
-        found: None,
-        rest,
-        covering: false,
-        rows: 1.0,
-        rows_out: 1.0,
-        cost: 1.0,
-        again: 1.0,
-        ordered: false,
-    }
+    Access::of_table(rest, (1.0, 1.0), (1.0, 1.0))
 }

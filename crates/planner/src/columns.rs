@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ir::*;
 use types::SqlType;
 
-use crate::fold::fold;
+use crate::fold::{conjuncts, fold};
 
 /// Columns somebody needs.
 pub(crate) type Needed = HashSet<ColId>;
@@ -89,6 +89,15 @@ pub(crate) fn is_movable(e: &Expr) -> bool {
         ExprKind::Func { func, .. } => func.is_per_row(),
         _ => false,
     })
+}
+
+/// What stands below filters, whose predicates go to `preds`.
+pub(crate) fn below_filters<'r>(mut rel: &'r Rel, preds: &mut Vec<Expr>) -> &'r Rel {
+    while let Rel::Filter { input, predicate } = rel {
+        conjuncts(predicate.clone(), preds);
+        rel = input;
+    }
+    rel
 }
 
 /// Whether a subquery is asked in it.

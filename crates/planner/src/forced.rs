@@ -4,6 +4,7 @@
 //! by another name: within a function or a calculation it is no range. Whether a condition that does compare it makes a
 //! range is the planner's own affair: where it does not, all rows are read.
 
+use crate::columns::has_subquery;
 use crate::key_range::scan_key;
 use ir::{ColId, Expr, ExprKind, Get, Query, Rel, SetOp};
 use std::collections::HashSet;
@@ -92,7 +93,7 @@ fn operand(expr: &Expr, out: &mut Vec<ColId>) {
     match &expr.kind {
         ExprKind::Col(column) => out.push(*column),
         ExprKind::Cast { input, .. } => operand(input, out),
-        _ if expr.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. })) => expr.columns(out),
+        _ if has_subquery(expr) => expr.columns(out),
         _ => {}
     }
 }

@@ -11,7 +11,7 @@ use crate::access::Wanted;
 use crate::columns::*;
 use crate::cost;
 use crate::derive::{factored, of_optional};
-use crate::fold::{all_of, conjuncts, fold};
+use crate::fold::{all_of, fold};
 use crate::goal::Goal;
 use crate::join_conditions::*;
 use crate::lower::*;
@@ -396,12 +396,7 @@ impl Lowering {
             return None;
         }
         let mut own = to_right.to_vec();
-        let mut rel = right;
-        while let Rel::Filter { input, predicate } = rel {
-            conjuncts(predicate.clone(), &mut own);
-            rel = input;
-        }
-        let Rel::Get(get) = rel else { return None };
+        let Rel::Get(get) = below_filters(right, &mut own) else { return None };
         own.iter_mut().for_each(fold);
         let mut each = self.weigh(get, own.iter().chain(conditions).cloned().collect());
         let whole = self.weigh(get, own);
@@ -450,7 +445,7 @@ impl Lowering {
             SubqueryKind::Exists => {}
             SubqueryKind::In { needle } => {
                 let column = &query.output[0];
-                let reads_here = !needle.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
+                let reads_here = !has_subquery(needle);
                 if !reads_here {
                     return None;
                 }

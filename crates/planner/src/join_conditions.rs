@@ -3,7 +3,7 @@
 use ir::*;
 use types::SqlType;
 
-use crate::columns::Needed;
+use crate::columns::{Needed, below_filters, has_subquery};
 use crate::fold::{all_of, conjuncts};
 use crate::key_range::{bounds_more, reach};
 
@@ -34,8 +34,7 @@ pub(crate) fn pull_up(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>)
             let (up, stay): (Vec<Expr>, Vec<Expr>) = all.into_iter().partition(|p| {
                 let mut ids = Vec::new();
                 p.columns(&mut ids);
-                ids.iter().any(|id| outer.contains(id))
-                    && !p.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
+                ids.iter().any(|id| outer.contains(id)) && !has_subquery(p)
             });
             conditions.extend(up);
             let below = std::mem::replace(&mut **input, Rel::OneRow);
@@ -79,7 +78,7 @@ pub(crate) fn equality(pred: &Expr, left: &[ColId], right: &[ColId]) -> Option<(
     let reads = |e: &Expr, cols: &[ColId]| {
         let mut ids = Vec::new();
         e.columns(&mut ids);
-        let plain = !e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
+        let plain = !has_subquery(e);
         plain && !ids.is_empty() && ids.iter().all(|id| cols.contains(id))
     };
     if reads(a, left) && reads(b, right) {
@@ -126,12 +125,7 @@ pub(crate) fn gives_key(
     or_bounds: bool,
 ) -> bool {
     let mut own = to_right.to_vec();
-    let mut rel = right;
-    while let Rel::Filter { input, predicate } = rel {
-        conjuncts(predicate.clone(), &mut own);
-        rel = input;
-    }
-    let Rel::Get(get) = rel else { return false };
+    let Rel::Get(get) = below_filters(right, &mut own) else { return false };
     let all: Vec<Expr> = own.iter().chain(conditions).cloned().collect();
     reach(get, &all) > 0 || or_bounds && bounds_more(get, &own, conditions)
 }

@@ -5,6 +5,7 @@ use catalog::TableDef;
 use ir::*;
 use types::{Len, SqlType, Value, compare, convert};
 
+use crate::columns::is_movable;
 use crate::fold::{conjuncts, fold};
 
 /// The table itself, then those of its indexes whose entries are bound to have all rows that the predicates let through.
@@ -97,24 +98,16 @@ pub(crate) fn order_key(table: &TableDef, index: Option<usize>) -> Vec<(usize, b
     key
 }
 
-/// Whether some way to the table has the rows that the predicates let through in the order of this column.
-pub(crate) fn comes_in_order_of(get: &Get, preds: &[Expr], column: ColId) -> bool {
-    ways(get, preds).into_iter().any(|index| {
-        let fixed = key_range(get, index, preds.to_vec()).0.map_or(0, |range| range.prefix.len());
-        let key = order_key(&get.table, index);
-        let next = key.get(fixed).map(|(ordinal, _)| get.columns[*ordinal]);
-        next == Some(column) && get.table.buckets(index).is_none()
-    })
-}
-
-/// Whether what predicates leave is a range of the table's own order, or of an index, by a column.
-pub(crate) fn is_range_in_order_of(get: &Get, preds: &[Expr], column: ColId) -> bool {
+/// Whether some way to the table has the rows that the predicates let through in the order of this column; `alone`: and no others,
+/// so that all that is asked of them is its range.
+pub(crate) fn comes_in_order_of(get: &Get, preds: &[Expr], column: ColId, alone: bool) -> bool {
     ways(get, preds).into_iter().any(|index| {
         let (found, rest) = key_range(get, index, preds.to_vec());
-        let fixed = found.as_ref().map_or(0, |found| found.prefix.len());
+        let fixed = found.map_or(0, |range| range.prefix.len());
         let key = order_key(&get.table, index);
         let next = key.get(fixed).map(|(ordinal, _)| get.columns[*ordinal]);
-        rest.is_empty() && next == Some(column) && get.table.buckets(index).is_none()
+        let ordered = next == Some(column) && get.table.buckets(index).is_none();
+        ordered && (rest.is_empty() || !alone)
     })
 }
 
@@ -162,9 +155,8 @@ impl Alternatives {
             _ => return None,
         };
         let most = if alternatives.are_apart { LIST_MAX } else { ALTERNATIVES_MAX };
-        ((1..=most).contains(&alternatives.each.len())
-            && alternatives.each.iter().all(is_read_alone))
-        .then_some(alternatives)
+        ((1..=most).contains(&alternatives.each.len()) && alternatives.each.iter().all(is_movable))
+            .then_some(alternatives)
     }
 
     fn of_list(input: &Expr, list: &[Expr]) -> Alternatives {
@@ -448,20 +440,11 @@ fn are_decimals(a: SqlType, b: SqlType) -> bool {
     matches!((a, b), (SqlType::Decimal { .. }, SqlType::Decimal { .. }))
 }
 
-/// Whether an expression asks no subquery, and is what it is however often it is evaluated.
-fn is_read_alone(e: &Expr) -> bool {
-    !e.any(&mut |e| match &e.kind {
-        ExprKind::Subquery { .. } => true,
-        ExprKind::Func { func, .. } => func.is_per_row(),
-        _ => false,
-    })
-}
-
 /// Whether a value is one for all rows of a table with these columns.
 fn is_foreign(value: &Expr, own: &[ColId]) -> bool {
     let mut ids = Vec::new();
     value.columns(&mut ids);
-    !ids.iter().any(|id| own.contains(id)) && is_read_alone(value)
+    !ids.iter().any(|id| own.contains(id)) && is_movable(value)
 }
 
 /// The pattern and the escape of a LIKE of this column, where it may say how the texts begin.

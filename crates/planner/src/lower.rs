@@ -8,15 +8,15 @@ use std::collections::HashMap;
 
 use ir::*;
 use runtime::task::{Breath, Many};
-use types::{SqlType, Value};
+use types::SqlType;
 
 use crate::access::Wanted;
 use crate::columns::*;
 use crate::derive::factored;
+use crate::ends::{ends_alone, first_alone};
 use crate::estimate::Facts;
-use crate::fold::{all_of, conjuncts, fold, truth};
-use crate::goal::{FEW_ROWS, Goal};
-use crate::key_range::{comes_in_order_of, is_range_in_order_of};
+use crate::fold::{all_of, fold, truth};
+use crate::goal::Goal;
 use crate::plan::*;
 use crate::slots::Slots;
 
@@ -119,10 +119,13 @@ impl Lowering {
             }
             Rel::Aggregate { input, group, aggs, scalar, sets } => {
                 let alone = scalar && group.is_empty() && sets.is_none();
-                if alone && let Some(each) = ends_alone(&input, &aggs) {
-                    return self.rel(each, preds, needed);
-                }
-                let input = if alone { first_alone(*input, &aggs) } else { *input };
+                let input = match &aggs[..] {
+                    [agg] if alone => first_alone(&input, agg, false).unwrap_or(*input),
+                    [_, _, ..] if alone && let Some(each) = ends_alone(&input, &aggs) => {
+                        return self.rel(each, preds, needed);
+                    }
+                    _ => *input,
+                };
                 self.for_first_rows(false, |l| {
                     l.aggregate(input, group, aggs, scalar, sets, preds, needed)
                 })
@@ -132,11 +135,7 @@ impl Lowering {
             Rel::Window { input, windows } => {
                 self.for_first_rows(false, |l| l.window(*input, windows, preds, needed))
             }
-            Rel::Sort { input, keys } => {
-                let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
-                let input = self.before_sort(*input, preds, &below, wanted(&keys, None), None);
-                self.sort(input, keys, None)
-            }
+            Rel::Sort { input, keys } => self.sorted(*input, keys, preds, needed),
             Rel::Top { input, count, percent, ties } => {
                 let below = with_exprs(needed, preds.iter());
                 let lowered = self.top(*input, count, percent, ties, &below);
@@ -432,151 +431,8 @@ impl Lowering {
         self.filter(lowered, above)
     }
 
-    /// Sorts, unless the rows arrive so already; keeps only the first rows when told to.
-    pub fn sort(
-        &mut self,
-        mut input: Lowered,
-        mut keys: Vec<SortKey>,
-        top: Option<Few>,
-    ) -> Lowered {
-        let mut seen = Needed::new();
-        keys.retain_mut(|k| {
-            fold(&mut k.expr);
-            match k.expr.kind {
-                ExprKind::Col(id) if input.fixed.contains(&id) => false,
-                ExprKind::Col(id) => seen.insert(id),
-                _ => !is_free_of_rows(&k.expr),
-            }
-        });
-        let by_columns: Option<Vec<(ColId, bool)>> = keys
-            .iter()
-            .map(|k| match k.expr.kind {
-                ExprKind::Col(id) => Some((id, k.desc)),
-                _ => None,
-            })
-            .collect();
-        let sorted = by_columns.as_ref().is_some_and(|wanted| in_order(&mut input, wanted));
-        if sorted {
-            return match top {
-                Some(Few { count, passed: None }) => {
-                    input.wrap(|input| Op::Top { input, count, percent: false, ties: None }, 1.0)
-                }
-                _ => input,
-            };
-        }
-        let order = by_columns.unwrap_or_default();
-        let keys = keys
-            .into_iter()
-            .map(|k| SortKey { expr: self.expr(k.expr, &input.cols), desc: k.desc })
-            .collect();
-        let mut lowered = match top {
-            None => input.wrap(|input| Op::Sort { input, keys }, 1.0),
-            Some(few) => input.wrap(|input| Op::TopN { input, keys, few }, 1.0),
-        };
-        lowered.order = order;
-        lowered
-    }
-
-    fn top(
-        &mut self,
-        input: Rel,
-        mut count: Expr,
-        percent: bool,
-        ties: Option<Vec<SortKey>>,
-        needed: &Needed,
-    ) -> Lowered {
-        fold(&mut count);
-        let limit = match &count.kind {
-            ExprKind::Const(v) => v.as_i64(),
-            _ => None,
-        };
-        let count = self.expr(count, &[]);
-        let rows = self.facts.known_rows(&count).unwrap_or(FEW_ROWS);
-        let mut lowered = match input {
-            Rel::Sort { input, keys } if !percent && ties.is_none() => {
-                let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
-                let wanted = wanted(&keys, Some(limit.map(|n| n.max(1) as f64)));
-                let input = self.before_sort(*input, Vec::new(), &below, wanted, Some(rows));
-                self.sort(input, keys, Some(Few { count, passed: None }))
-            }
-            input => {
-                let below = with_exprs(needed, ties.iter().flatten().map(|k| &k.expr));
-                let few = !percent && limit.is_none_or(|n| n <= FIRST_ROWS_MAX);
-                if !percent && ties.is_none() {
-                    self.goal = Some(Goal { keys: Vec::new(), rows });
-                }
-                let input = self.for_first_rows(few, |l| l.rel(input, Vec::new(), &below));
-                let ties = ties.map(|keys| {
-                    keys.into_iter()
-                        .map(|k| SortKey { expr: self.expr(k.expr, &input.cols), desc: k.desc })
-                        .collect()
-                });
-                input.wrap(|input| Op::Top { input, count, percent, ties }, 1.0)
-            }
-        };
-        if let Some(limit) = limit.filter(|_| !percent) {
-            lowered.node.rows = lowered.node.rows.min(limit.max(0) as f64);
-        }
-        lowered.few_read = false;
-        lowered
-    }
-
-    fn offset(
-        &mut self,
-        input: Rel,
-        mut offset: Expr,
-        fetch: Option<Expr>,
-        needed: &Needed,
-    ) -> Lowered {
-        fold(&mut offset);
-        let offset = self.expr(offset, &[]);
-        let fetch = fetch.map(|mut f| {
-            fold(&mut f);
-            self.expr(f, &[])
-        });
-        let input = match (input, &fetch) {
-            (Rel::Sort { input, keys }, Some(fetch))
-                if is_movable(&offset) && is_movable(fetch) =>
-            {
-                let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
-                let passed = self.facts.known_rows(&offset).unwrap_or(FEW_ROWS);
-                let rows = passed + self.facts.known_rows(fetch).unwrap_or(FEW_ROWS);
-                let wanted = wanted(&keys, Some(Some(rows.max(1.0))));
-                let input = self.before_sort(*input, Vec::new(), &below, wanted, Some(rows));
-                let few = Few { count: fetch.clone(), passed: Some(offset.clone()) };
-                self.sort(input, keys, Some(few))
-            }
-            (input, _) => self.rel(input, Vec::new(), needed),
-        };
-        let rows = self.facts.taken(input.node.rows.max(1.0), fetch.as_ref());
-        let mut lowered = input.wrap(|input| Op::Offset { input, offset, fetch }, 1.0);
-        lowered.node.rows = rows;
-        lowered.few_read = false;
-        lowered
-    }
-
-    /// A tree whose rows are sorted next, or need not be: they come so. `first`: so many of them will do.
-    fn before_sort(
-        &mut self,
-        rel: Rel,
-        preds: Vec<Expr>,
-        needed: &Needed,
-        wanted: Option<Wanted>,
-        first: Option<f64>,
-    ) -> Lowered {
-        let keys = wanted.as_ref().map(|wanted| wanted.keys.clone()).unwrap_or_default();
-        self.goal =
-            first.filter(|_| !keys.is_empty()).map(|rows| Goal { keys: keys.clone(), rows });
-        let above = std::mem::replace(&mut self.sorted_by, keys);
-        self.wanted = wanted;
-        let lowered = self.for_first_rows(false, |l| l.rel(rel, preds, needed));
-        self.wanted = None;
-        self.sorted_by = above;
-        lowered
-    }
-
     /// Lowers what stands below an operator that is content with the first rows, or that reads all.
-    fn for_first_rows(
+    pub fn for_first_rows(
         &mut self,
         first_rows: bool,
         lower: impl FnOnce(&mut Self) -> Lowered,
@@ -740,127 +596,10 @@ fn empty(rel: &Rel, needed: &Needed) -> Lowered {
     plain(Node { op: Op::Empty, types, rows: 0.0 }, cols)
 }
 
-/// A TOP of more rows is taken for one of all.
-const FIRST_ROWS_MAX: i64 = 10_000;
-
 /// Do the rows arrive in this order, if an operator that keeps it stands above them?
 pub(crate) fn comes_in(input: &Lowered, wanted: &[(ColId, bool)]) -> bool {
     let free = |(id, _): &&(ColId, bool)| !input.fixed.contains(id);
     let mut order = input.order.iter().filter(free);
     let mut wanted = wanted.iter().filter(free).peekable();
     wanted.peek().is_some() && wanted.all(|key| order.next() == Some(key))
-}
-
-/// Do the rows arrive in this order, perhaps by reading the key backwards?
-fn in_order(input: &mut Lowered, wanted: &[(ColId, bool)]) -> bool {
-    let free: Vec<(ColId, bool)> =
-        input.order.iter().copied().filter(|(id, _)| !input.fixed.contains(id)).collect();
-    if wanted.len() > free.len() {
-        return false;
-    }
-    let same = wanted.iter().zip(&free).all(|(w, o)| w == o);
-    if same {
-        return true;
-    }
-    let opposite = wanted.iter().zip(&free).all(|(w, o)| w.0 == o.0 && w.1 != o.1);
-    if opposite && reverse(&mut input.node) {
-        for (_, desc) in &mut input.order {
-            *desc = !*desc;
-        }
-        return true;
-    }
-    false
-}
-
-fn reverse(node: &mut Node) -> bool {
-    match &mut node.op {
-        // A change that reads as it goes on would meet rows again that it has moved on.
-        Op::Scan(scan) if !(scan.for_update && scan.locator) => {
-            scan.reverse = !scan.reverse;
-            true
-        }
-        Op::Filter { input, .. } | Op::Project { input, .. } => reverse(input),
-        Op::NestedLoops { left, .. } => reverse(left),
-        _ => false,
-    }
-}
-
-/// The order of sort keys that are columns.
-fn wanted(keys: &[SortKey], top: Option<Option<f64>>) -> Option<Wanted> {
-    let column = |k: &SortKey| match k.expr.kind {
-        ExprKind::Col(id) => Some((id, k.desc)),
-        _ => None,
-    };
-    let keys = keys.iter().map(column).collect::<Option<Vec<_>>>()?;
-    Some(Wanted { keys, top: top.is_some(), limit: top.flatten(), share: None })
-}
-
-/// MIN and MAX together, where each of them alone reads a row and no more: each by itself.
-fn ends_alone(input: &Rel, aggs: &[ir::Aggregate]) -> Option<Rel> {
-    if !(2..=ENDS_MAX).contains(&aggs.len()) || matches!(input, Rel::Top { .. }) {
-        return None;
-    }
-    let mut each = aggs.iter().map(|agg| {
-        let first = first_alone(input.clone(), std::slice::from_ref(agg));
-        (matches!(first, Rel::Top { .. }) && is_range_of(input, agg)).then(|| Rel::Aggregate {
-            input: Box::new(first),
-            group: Vec::new(),
-            aggs: vec![agg.clone()],
-            scalar: true,
-            sets: None,
-        })
-    });
-    let first = each.next()??;
-    each.try_fold(first, |left, right| {
-        let (left, right) = (Box::new(left), Box::new(right?));
-        Some(Rel::Join { kind: JoinKind::Cross, left, right, on: None })
-    })
-}
-
-/// Whether the rows of a table by the order of an aggregate's column are a range of it: nothing more is asked of them.
-fn is_range_of(input: &Rel, agg: &ir::Aggregate) -> bool {
-    let (mut preds, mut below) = (Vec::new(), input);
-    while let Rel::Filter { input, predicate } = below {
-        conjuncts(predicate.clone(), &mut preds);
-        below = input;
-    }
-    match (below, &agg.arg) {
-        (Rel::Get(get), Some(Expr { kind: ExprKind::Col(id), .. })) => {
-            is_range_in_order_of(get, &preds, *id)
-        }
-        _ => false,
-    }
-}
-
-/// Aggregates that are taken apart at most.
-const ENDS_MAX: usize = 4;
-
-/// Under MIN or MAX of a column that an order of its table's rows begins with: the first row alone. Others as they are. A
-/// column that may be NULL is read whole: that NULLs were passed over is to be told (8153).
-fn first_alone(input: Rel, aggs: &[ir::Aggregate]) -> Rel {
-    let column = |agg: &ir::Aggregate| match &agg.arg {
-        Some(Expr { kind: ExprKind::Col(id), nullable: false, .. }) => Some(*id),
-        _ => None,
-    };
-    let [agg] = aggs else { return input };
-    let (AggFunc::Min | AggFunc::Max, Some(id)) = (agg.func, column(agg)) else { return input };
-    let (mut preds, mut below) = (Vec::new(), &input);
-    while let Rel::Filter { input, predicate } = below {
-        conjuncts(predicate.clone(), &mut preds);
-        below = input;
-    }
-    let Rel::Get(get) = below else { return input };
-    if get.sample.is_some() || preds.iter().any(has_subquery) || !comes_in_order_of(get, &preds, id)
-    {
-        return input;
-    }
-    let Some(ordinal) = get.columns.iter().position(|column| *column == id) else { return input };
-    let expr = Expr::col(id, get.table.columns[ordinal].ty, false);
-    let keys = vec![SortKey { expr, desc: agg.func == AggFunc::Max }];
-    Rel::Top {
-        input: Box::new(Rel::Sort { input: Box::new(input), keys }),
-        count: Expr::constant(Value::BigInt(1), SqlType::BigInt),
-        percent: false,
-        ties: None,
-    }
 }

@@ -14,9 +14,9 @@
 use ir::*;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::columns::Needed;
+use crate::columns::{Needed, below_filters};
 use crate::cost;
-use crate::fold::{conjuncts, fold};
+use crate::fold::fold;
 use crate::key_range::{bounds_more, reach};
 use crate::lower::*;
 use crate::parts::Parts;
@@ -143,11 +143,7 @@ impl Lowering {
 
     /// What is known of a part with predicates of its own.
     pub fn part(&self, rel: &Rel, mut own: Vec<Expr>) -> Option<Part> {
-        let mut below = rel;
-        while let Rel::Filter { input, predicate } = below {
-            conjuncts(predicate.clone(), &mut own);
-            below = input;
-        }
+        let below = below_filters(rel, &mut own);
         own.iter_mut().for_each(fold);
         let columns = rel.columns().into_iter().collect();
         if let Rel::Get(get) = below {

@@ -105,7 +105,7 @@ impl Lowering {
             }
         };
         let ordered = aggs.iter().any(|agg| agg.joining.is_some());
-        let asks = value.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
+        let asks = has_subquery(&value);
         if ordered || asks || !is_movable(&value) {
             return None;
         }

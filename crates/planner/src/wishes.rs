@@ -10,6 +10,7 @@ use std::sync::Arc;
 use catalog::TableDef;
 use ir::{ColId, Data, Expr, ExprKind, Get, Query, Rel, StmtKind};
 
+use crate::columns::has_subquery;
 use crate::fold::conjuncts;
 use crate::key_range::{given, ways};
 
@@ -66,10 +67,6 @@ pub fn has_one_plan(kind: &StmtKind) -> bool {
 /// The same as [`wishes`], of a query by itself.
 pub fn query_wishes(query: &Query) -> Vec<Wish> {
     of_query(query, &[])
-}
-
-fn has_subquery(e: &Expr) -> bool {
-    e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
 }
 
 fn of_query(query: &Query, more: &[&Expr]) -> Vec<Wish> {

@@ -31,13 +31,8 @@ fn givers() -> Vec<Arc<dyn Gives>> {
     GIVERS.lock().iter().filter_map(Weak::upgrade).collect()
 }
 
-/// For whoever sees that the process has too much: so many bytes shall go; how many went.
-pub fn relieve(bytes: u64) -> u64 {
-    ask(bytes)
-}
-
 /// Asks for so many bytes; how many were given.
-pub(crate) fn ask(bytes: u64) -> u64 {
+pub fn ask(bytes: u64) -> u64 {
     let wanted = bytes.min(ASKED_MAX);
     let mut given = 0;
     for giver in givers() {

@@ -44,7 +44,7 @@ impl IdleMemory {
         let full = limit - limit / FULL_PART;
         if now.saturating_sub(self.full_ns) >= FULL_NS && resident > full {
             // A limit that was lowered may never refuse anybody, and yet what can be had again is to go.
-            runtime::shortage::relieve(resident - full);
+            runtime::shortage::ask(resident - full);
             memory::give_back();
             self.full_ns = clock::now_ns();
         }

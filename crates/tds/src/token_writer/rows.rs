@@ -131,7 +131,7 @@ impl TokenWriter {
         let compact = self.begin_row(row.len(), |i| row[i].is_null());
         for (i, value) in row.iter().enumerate() {
             if !(compact && value.is_null()) {
-                self.put_value(self.columns[i], value)?;
+                self.put_value(i, value)?;
             }
         }
         Ok(())
@@ -146,12 +146,11 @@ impl TokenWriter {
             if compact && row.is_null(i) {
                 continue;
             }
-            let sent = self.columns[i];
             match row.cell(i) {
                 StoredCell::Bytes(bytes, of) if self.is_stored_as(i, of) => {
-                    encode::bytes(&mut self.out, sent.ty, bytes)?;
+                    encode::bytes(&mut self.out, self.columns[i].ty, bytes)?;
                 }
-                cell => self.put_value(sent, &cell.value())?,
+                cell => self.put_value(i, &cell.value())?,
             }
         }
         Ok(())
@@ -204,8 +203,8 @@ impl TokenWriter {
 
     /// A value of a column.
     #[inline]
-    fn put_value(&mut self, sent: Sent, value: &Value) -> Result<(), EncodeError> {
-        let Sent { declared, ty: sent, fixed, long, page, .. } = sent;
+    fn put_value(&mut self, column: usize, value: &Value) -> Result<(), EncodeError> {
+        let Sent { declared, ty: sent, fixed, long, page, .. } = self.columns[column];
         if fixed {
             encode::fixed(&mut self.out, sent, value)
         } else if self.has_substitutes && long {
