@@ -177,6 +177,18 @@ impl Access {
         Access { index, found, rest, covering, rows, rows_out, cost, again, ordered }
     }
 
+    /// This one and another, one after the other.
+    pub fn and(self, other: Access) -> Access {
+        Access {
+            rows: self.rows + other.rows,
+            rows_out: self.rows_out + other.rows_out,
+            cost: self.cost + other.cost,
+            again: self.again + other.again,
+            ordered: false,
+            ..self
+        }
+    }
+
     /// What one more reading costs where all readings together find `rows` rows for `times` values: fewer than each would
     /// find of a value that is there, since many are not.
     pub fn again_for(&self, times: f64, rows: f64) -> f64 {

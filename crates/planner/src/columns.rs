@@ -100,6 +100,14 @@ pub(crate) fn below_filters<'r>(mut rel: &'r Rel, preds: &mut Vec<Expr>) -> &'r 
     rel
 }
 
+/// Puts what columns are in their place.
+pub(crate) fn put_names(names: &[(ColId, Expr)], e: &mut Expr) {
+    if !names.is_empty() {
+        let of = |id: ColId| names.iter().find(|(own, _)| *own == id).map(|(_, e)| e.clone());
+        e.replace_columns(&mut { of });
+    }
+}
+
 /// Whether a subquery is asked in it.
 pub(crate) fn has_subquery(e: &Expr) -> bool {
     e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))

@@ -48,9 +48,9 @@ impl Lowering {
         let mut least = whole.cost + sort;
         for at in begins(goal, parts) {
             let part = &parts[at];
-            let Some((get, own)) = &part.table else { continue };
+            let Some((get, own)) = part.table() else { continue };
             let wanted = Wanted::first(goal, share, part.rows);
-            let access = self.weigh_for(get, own.clone(), &wanted);
+            let access = self.weigh_for(get, own.to_vec(), &wanted);
             if !access.ordered {
                 continue;
             }
@@ -92,7 +92,10 @@ impl Lowering {
 
 /// The parts that may come first: those that have all columns of the order, the smallest ones where there are many.
 fn begins(goal: &Goal, parts: &[Part]) -> Vec<usize> {
-    let has = |at: &usize| goal.keys.iter().all(|(id, _)| parts[*at].columns.contains(id));
+    let has = |at: &usize| {
+        parts[*at].table().is_some()
+            && goal.keys.iter().all(|(id, _)| parts[*at].columns.contains(id))
+    };
     let mut begins: Vec<usize> = (0..parts.len()).filter(has).collect();
     begins.sort_by(|a, b| parts[*a].rows.total_cmp(&parts[*b].rows));
     begins.truncate(beginnings(parts.len()));

@@ -8,6 +8,7 @@
 use ir::*;
 
 use crate::access::Wanted;
+use crate::behind::tables_behind;
 use crate::columns::*;
 use crate::cost;
 use crate::derive::{factored, of_optional};
@@ -395,11 +396,9 @@ impl Lowering {
         if !self.facts.is_informed() {
             return None;
         }
-        let mut own = to_right.to_vec();
-        let Rel::Get(get) = below_filters(right, &mut own) else { return None };
-        own.iter_mut().for_each(fold);
-        let mut each = self.weigh(get, own.iter().chain(conditions).cloned().collect());
-        let whole = self.weigh(get, own);
+        let tables = tables_behind(right, to_right.to_vec(), conditions.to_vec())?;
+        let mut each = self.weigh_all(&tables, true);
+        let whole = self.weigh_all(&tables, false);
         let right_cols: Vec<ColId> = right.columns();
         let equal = conditions.iter().any(|c| equality(c, &left.cols, &right_cols).is_some());
         let sides = (left.node.rows, whole.rows_out);
@@ -437,7 +436,7 @@ impl Lowering {
     }
 
     /// How, with what and on what rows of `left` are joined where a predicate asks whether they have a match.
-    fn as_join(&self, left: &[ColId], pred: &Expr) -> Option<(PhysicalJoin, Rel, Vec<Expr>)> {
+    pub fn as_join(&self, left: &[ColId], pred: &Expr) -> Option<(PhysicalJoin, Rel, Vec<Expr>)> {
         let (kind, asked, query) = halves(pred)?;
         let mut rel = query.rel.clone();
         let mut conditions = Vec::new();
@@ -628,11 +627,10 @@ impl Costs {
 }
 
 /// Whether the rows of a table are locked against others as they are read.
-fn is_locked(mut rel: &Rel) -> bool {
-    while let Rel::Filter { input, .. } = rel {
-        rel = input;
-    }
-    matches!(rel, Rel::Get(get) if get.locator.is_some() || get.hints.asks_for_locks())
+fn is_locked(rel: &Rel) -> bool {
+    tables_behind(rel, Vec::new(), Vec::new()).is_some_and(|tables| {
+        tables.iter().any(|t| t.get.locator.is_some() || t.get.hints.asks_for_locks())
+    })
 }
 
 /// A predicate that a subquery has a match, or has none.

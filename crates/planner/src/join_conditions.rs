@@ -3,9 +3,9 @@
 use ir::*;
 use types::SqlType;
 
-use crate::columns::{Needed, below_filters, has_subquery};
+use crate::behind::tables_behind;
+use crate::columns::{Needed, has_subquery};
 use crate::fold::{all_of, conjuncts};
-use crate::key_range::{bounds_more, reach};
 
 /// SQL Server's and ours: the digits that a decimal may have.
 const DECIMAL_DIGITS_MAX: u8 = 38;
@@ -42,8 +42,9 @@ pub(crate) fn pull_up(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>)
                 Some(predicate) => Rel::Filter { input: Box::new(below), predicate },
                 None => below,
             };
-            if let Rel::Filter { input, .. } = rel {
-                pull_up(input, outer, conditions);
+            match rel {
+                Rel::Filter { input, .. } => pull_up(input, outer, conditions),
+                rel => pull_up(rel, outer, conditions),
             }
         }
         _ => {}
@@ -124,10 +125,8 @@ pub(crate) fn gives_key(
     conditions: &[Expr],
     or_bounds: bool,
 ) -> bool {
-    let mut own = to_right.to_vec();
-    let Rel::Get(get) = below_filters(right, &mut own) else { return false };
-    let all: Vec<Expr> = own.iter().chain(conditions).cloned().collect();
-    reach(get, &all) > 0 || or_bounds && bounds_more(get, &own, conditions)
+    let tables = tables_behind(right, to_right.to_vec(), conditions.to_vec());
+    tables.is_some_and(|tables| tables.iter().all(|table| table.is_sought(or_bounds)))
 }
 
 /// Is the predicate never true when all columns of the right side are NULL?

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod behind;
 mod below_windows;
 mod columns;
 pub mod cost;
@@ -31,6 +32,7 @@ mod join_conditions;
 mod key_range;
 mod lower;
 mod merge;
+mod not_in;
 mod order;
 mod outer;
 mod parts;
@@ -38,6 +40,7 @@ mod plan;
 mod print;
 mod rough;
 mod search;
+mod see_through;
 pub mod show;
 mod slots;
 mod sorted;
@@ -47,6 +50,7 @@ mod spread;
 mod statement;
 mod steps;
 mod subtree;
+mod top_below;
 mod unnest;
 mod wishes;
 

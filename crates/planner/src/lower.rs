@@ -260,11 +260,13 @@ impl Lowering {
         let mut input = input;
         let mut rest = Vec::with_capacity(preds.len());
         for pred in preds {
-            match self.semi_join(input, pred) {
-                (joined, None) => input = joined,
-                (same, Some(pred)) => {
-                    input = same;
-                    rest.push(pred);
+            for pred in self.apart(&input.cols, pred) {
+                match self.semi_join(input, pred) {
+                    (joined, None) => input = joined,
+                    (same, Some(pred)) => {
+                        input = same;
+                        rest.push(pred);
+                    }
                 }
             }
         }

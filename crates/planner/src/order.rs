@@ -68,12 +68,9 @@ pub(crate) fn connected(
         collect_parts(&rel, &mut rels);
         lowering.best_order(&rels, &conditions, asked, first)
     };
-    let flat = is_left_deep(&rel);
     let (order, expected) = match by_cost {
-        // A join within the right side is a part of its own there.
-        Some(order) if order.parts == written && (flat || order.share.is_none()) => {
-            let sizes = flat.then_some(order.sizes);
-            return (rel, Expected { sizes, share: order.share });
+        Some(order) if order.parts == written && is_left_deep(&rel) => {
+            return (rel, Expected { sizes: Some(order.sizes), share: order.share });
         }
         Some(order) => (order.parts, Expected { sizes: Some(order.sizes), share: order.share }),
         None => {

@@ -14,10 +14,10 @@
 use ir::*;
 use std::collections::{BTreeMap, HashMap};
 
+use crate::behind::{Behind, tables_behind};
 use crate::columns::{Needed, below_filters};
 use crate::cost;
 use crate::fold::fold;
-use crate::key_range::{bounds_more, reach};
 use crate::lower::*;
 use crate::parts::Parts;
 use crate::steps::FirstRows;
@@ -43,15 +43,31 @@ const PARTS_MAX: usize = 64;
 const ADAPTIVE: f64 = 0.99;
 
 /// A part of an inner join.
-pub(crate) struct Part {
+pub(crate) struct Part<'r> {
     /// Rows that its own predicates leave.
     pub rows: f64,
     /// What they cost.
     pub cost: f64,
-    /// Its table and own predicates, where it is one.
-    pub table: Option<(Get, Vec<Expr>)>,
+    /// What it is under its own predicates, and these, where there are but tables behind it.
+    tables: Option<(&'r Rel, Vec<Expr>)>,
     /// All of its columns.
     pub columns: Needed,
+}
+
+impl<'r> Part<'r> {
+    /// Its table and own predicates, where it is one.
+    pub fn table(&self) -> Option<(&'r Get, &[Expr])> {
+        match &self.tables {
+            Some((Rel::Get(get), own)) => Some((get, own)),
+            _ => None,
+        }
+    }
+
+    /// The tables behind it, with conditions on its columns.
+    fn behind(&self, conditions: Vec<Expr>) -> Option<Vec<Behind<'r>>> {
+        let (rel, own) = self.tables.as_ref()?;
+        tables_behind(rel, own.clone(), conditions)
+    }
 }
 
 /// A predicate over two parts or more.
@@ -142,18 +158,18 @@ impl Lowering {
     }
 
     /// What is known of a part with predicates of its own.
-    pub fn part(&self, rel: &Rel, mut own: Vec<Expr>) -> Option<Part> {
+    pub fn part<'r>(&self, rel: &'r Rel, mut own: Vec<Expr>) -> Option<Part<'r>> {
+        let columns = rel.columns().into_iter().collect();
         let below = below_filters(rel, &mut own);
         own.iter_mut().for_each(fold);
-        let columns = rel.columns().into_iter().collect();
-        if let Rel::Get(get) = below {
-            let access = self.weigh(get, own.clone());
+        if let Some(tables) = tables_behind(below, own.clone(), Vec::new()) {
+            let access = self.weigh_all(&tables, false);
             let (rows, cost) = (access.rows_out, access.cost);
-            return Some(Part { rows, cost, table: Some(((**get).clone(), own)), columns });
+            return Some(Part { rows, cost, tables: Some((below, own)), columns });
         }
         let rows = self.rough_rows_where(below, own)?;
         let cost = cost::read(rows, 100.0).total();
-        Some(Part { rows: rows.max(1.0), cost, table: None, columns })
+        Some(Part { rows: rows.max(1.0), cost, tables: None, columns })
     }
 
     /// Joins one more part.
@@ -199,12 +215,12 @@ impl Lowering {
         };
         let whole = part.cost + meeting + cost::joined(found);
         let seeks = !conditions.is_empty() && self.hints.allows_loops();
-        let by_seeks = part.table.as_ref().filter(|_| seeks).and_then(|(get, own)| {
-            let preds: Vec<Expr> = own.iter().chain(conditions).cloned().collect();
-            if reach(get, &preds) == 0 && !bounds_more(get, own, conditions) {
+        let by_seeks = Some(part).filter(|_| seeks).and_then(|part| {
+            let tables = part.behind(conditions.to_vec())?;
+            if !tables.iter().all(|table| table.is_sought(true)) {
                 return None;
             }
-            let access = self.weigh(get, preds);
+            let access = self.weigh_all(&tables, true);
             let again = access.again_for(left, found);
             let first = access.cost + cost::joined(access.rows_out);
             Some(first + (left - 1.0).max(0.0) * again)
@@ -336,7 +352,7 @@ fn is_tied(links: &[Link], set: u64, next: usize) -> bool {
 
 /// What may meet without a condition between them.
 struct Pairs<'p> {
-    parts: &'p [Part],
+    parts: &'p [Part<'p>],
     links: &'p [Link],
     /// Of each part: those that some condition is about together with it.
     neighbours: Vec<u64>,
@@ -345,7 +361,7 @@ struct Pairs<'p> {
 }
 
 impl<'p> Pairs<'p> {
-    fn new(parts: &'p [Part], links: &'p [Link]) -> Pairs<'p> {
+    fn new(parts: &'p [Part<'p>], links: &'p [Link]) -> Pairs<'p> {
         let of = |part: usize| links.iter().filter(move |l| l.parts & 1 << part != 0);
         let all = |part: usize| of(part).fold(0, |set, l| set | l.parts) & !(1 << part);
         let neighbours = (0..parts.len()).map(all).collect();
@@ -375,13 +391,13 @@ impl<'p> Pairs<'p> {
 
     /// How many columns of a key of a part others give it.
     fn reach(&mut self, part: usize, others: u64) -> usize {
-        let Some((get, own)) = &self.parts[part].table else { return 0 };
-        let links = self.links;
+        let (links, parts) = (self.links, self.parts);
         *self.reaches.entry((part, others)).or_insert_with(|| {
             let given =
                 |l: &&Link| l.parts & 1 << part != 0 && l.parts & !(others | 1 << part) == 0;
-            let given = links.iter().filter(given).map(|l| &l.expr);
-            reach(get, &own.iter().chain(given).cloned().collect::<Vec<_>>())
+            let given = links.iter().filter(given).map(|l| l.expr.clone()).collect();
+            let tables = parts[part].behind(given).unwrap_or_default();
+            tables.iter().map(Behind::reach).min().unwrap_or(0)
         })
     }
 }

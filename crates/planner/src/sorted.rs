@@ -11,6 +11,7 @@ use crate::fold::fold;
 use crate::goal::{FEW_ROWS, Goal};
 use crate::lower::*;
 use crate::plan::*;
+use crate::top_below::{computed_above, top_below};
 
 /// A TOP of more rows is taken for one of all.
 const FIRST_ROWS_MAX: i64 = 10_000;
@@ -83,6 +84,17 @@ impl Lowering {
         needed: &Needed,
     ) -> Lowered {
         fold(&mut count);
+        let input = match (percent, &ties) {
+            (false, None) => match computed_above(input) {
+                Ok((input, exprs)) => {
+                    let input = Box::new(input);
+                    let input = Box::new(Rel::Top { input, count, percent, ties });
+                    return self.rel(Rel::Project { input, exprs }, Vec::new(), needed);
+                }
+                Err(input) => top_below(input, &count),
+            },
+            _ => input,
+        };
         let limit = match &count.kind {
             ExprKind::Const(v) => v.as_i64(),
             _ => None,

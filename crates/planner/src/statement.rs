@@ -7,6 +7,7 @@ use crate::estimate::{Facts, Known};
 use crate::fold::fold;
 use crate::lower::*;
 use crate::plan::*;
+use crate::see_through::{see_through, see_through_asked};
 
 /// Plans a query whose root begins with its output, followed by whatever `more` names.
 fn plan(lowering: &mut Lowering, query: &Query, more: &Needed) -> (Node, Vec<ColId>) {
@@ -15,13 +16,14 @@ fn plan(lowering: &mut Lowering, query: &Query, more: &Needed) -> (Node, Vec<Col
         rel.walk_exprs_mut(&mut |e| lowering.facts.embed(e));
     }
     inline_constants(&mut rel);
-    lowering.facts.learn(&rel);
     lowering.hints = query.hints;
     let mut order: Vec<ColId> = query.output.iter().map(|c| c.id).collect();
     let mut needed: Needed = order.iter().copied().collect();
     let mut extra: Vec<ColId> = more.iter().copied().filter(|id| !needed.contains(id)).collect();
     extra.sort();
     needed.extend(extra.iter().copied());
+    see_through(&mut rel, &needed, !query.hints.force_order);
+    lowering.facts.learn(&rel);
     lowering.facts.mentioned.extend(needed.iter().copied());
     let lowered = lowering.rel(rel, Vec::new(), &needed);
     // Statements without output (changes, SELECT @v =) take the columns wherever they lie.
@@ -88,6 +90,7 @@ fn sets_columns(set: &[ir::UpdateSet]) -> bool {
 fn over(lowering: &mut Lowering, expr: &Expr, cols: &[ColId]) -> Expr {
     let mut expr = expr.clone();
     fold(&mut expr);
+    see_through_asked(&mut expr, !lowering.hints.force_order);
     lowering.expr(expr, cols)
 }
 

@@ -16,6 +16,7 @@ mod logon;
 mod parameters;
 mod plans_agree;
 mod seeks_agree;
+mod seen_through;
 mod space;
 mod spill;
 mod system_views;

@@ -1,0 +1,128 @@
+//! The first rows of an order, asked for as far down as they can be.
+//!
+//! ```text
+//! top n by k of (f(v) as w, k of t)      -->   f(v) as w, k of (top n by k of t)
+//! top n by k of (a union all b)          -->   top n by k of (top n by k of a union all top n by k of b)
+//! ```
+//!
+//! So each table is read in the order if it can be, and what is computed is computed of the rows that are shown.
+//!
+//! Promise: the same rows in the same order; of rows that are equal in the order any may be first, as TOP has it.
+
+use ir::*;
+
+use crate::columns::{is_movable, put_names};
+use crate::lower::of_input;
+
+/// A TOP of an order, with what can be asked further down asked there.
+pub(crate) fn top_below(input: Rel, count: &Expr) -> Rel {
+    match input {
+        Rel::Sort { input, keys } if is_movable(count) => {
+            let input = Box::new(each_first(*input, &keys, count));
+            Rel::Sort { input, keys }
+        }
+        input => input,
+    }
+}
+
+/// What is computed of rows that are sorted by columns that were there before, and those keys over what it is computed of: it
+/// may be done afterwards.
+pub(crate) fn computed_above(input: Rel) -> Result<(Rel, Vec<(ColId, Expr)>), Rel> {
+    let Rel::Sort { input, keys } = input else { return Err(input) };
+    let Rel::Project { input, exprs } = *input else { return Err(Rel::Sort { input, keys }) };
+    match over(&keys, &exprs) {
+        Some(keys) => Ok((Rel::Sort { input, keys }, exprs)),
+        None => Err(Rel::Sort { input: Box::new(Rel::Project { input, exprs }), keys }),
+    }
+}
+
+/// Keys over the columns that a projection hands on; None where one is computed.
+fn over(keys: &[SortKey], exprs: &[(ColId, Expr)]) -> Option<Vec<SortKey>> {
+    let of = |key: &SortKey| {
+        let ExprKind::Col(id) = key.expr.kind else { return None };
+        let (_, e) = exprs.iter().find(|(own, _)| *own == id)?;
+        let handed_on = matches!(e.kind, ExprKind::Col(_));
+        handed_on.then(|| SortKey { expr: e.clone(), desc: key.desc })
+    };
+    keys.iter().map(of).collect()
+}
+
+/// Each input of a UNION ALL, below filters and projections, with no more than its first rows.
+fn each_first(rel: Rel, keys: &[SortKey], count: &Expr) -> Rel {
+    match rel {
+        Rel::Project { input, exprs } => match over(keys, &exprs) {
+            Some(keys) => {
+                let input = Box::new(each_first(*input, &keys, count));
+                Rel::Project { input, exprs }
+            }
+            None => Rel::Project { input, exprs },
+        },
+        Rel::Filter { input, predicate } if is_union(&input) && is_movable(&predicate) => {
+            each_first(filtered(*input, predicate), keys, count)
+        }
+        Rel::SetOp {
+            op: op @ SetOp::UnionAll,
+            left,
+            left_columns,
+            right,
+            right_columns,
+            columns,
+            step,
+        } => {
+            let first = |input: Box<Rel>, own: &[ColId]| match of_side(keys, &columns, own) {
+                Some(keys) => {
+                    let input = Box::new(Rel::Sort { input, keys });
+                    let (percent, ties) = (false, None);
+                    Box::new(Rel::Top { input, count: count.clone(), percent, ties })
+                }
+                None => input,
+            };
+            let (left, right) = (first(left, &left_columns), first(right, &right_columns));
+            Rel::SetOp { op, left, left_columns, right, right_columns, columns, step }
+        }
+        rel => rel,
+    }
+}
+
+/// Whether several inputs are put together below projections.
+pub(crate) fn is_union(rel: &Rel) -> bool {
+    match rel {
+        Rel::SetOp { op: SetOp::UnionAll, .. } => true,
+        Rel::Project { input, .. } => is_union(input),
+        _ => false,
+    }
+}
+
+/// A predicate asked below projections, and of each input of a UNION ALL.
+pub(crate) fn filtered(rel: Rel, mut predicate: Expr) -> Rel {
+    match rel {
+        Rel::Project { input, exprs } if exprs.iter().all(|(_, e)| is_movable(e)) => {
+            put_names(&exprs, &mut predicate);
+            Rel::Project { input: Box::new(filtered(*input, predicate)), exprs }
+        }
+        Rel::SetOp { op, left, left_columns, right, right_columns, columns, step } => {
+            let side = |input: Box<Rel>, own: &[ColId]| {
+                let predicate = of_input(std::slice::from_ref(&predicate), &columns, &input, own);
+                let predicate = predicate.into_iter().next();
+                match predicate {
+                    Some(predicate) => Box::new(filtered(*input, predicate)),
+                    None => input,
+                }
+            };
+            let (left, right) = (side(left, &left_columns), side(right, &right_columns));
+            Rel::SetOp { op, left, left_columns, right, right_columns, columns, step }
+        }
+        rel => Rel::Filter { input: Box::new(rel), predicate },
+    }
+}
+
+/// Keys over the columns of one input.
+fn of_side(keys: &[SortKey], columns: &[ColId], own: &[ColId]) -> Option<Vec<SortKey>> {
+    let of = |key: &SortKey| {
+        let ExprKind::Col(id) = key.expr.kind else { return None };
+        let at = columns.iter().position(|column| *column == id)?;
+        let expr = Expr::col(own[at], key.expr.ty, key.expr.nullable);
+        Some(SortKey { expr, desc: key.desc })
+    };
+    keys.iter().map(of).collect()
+}
