@@ -6,8 +6,8 @@
 use crate::keys::key_columns;
 use crate::last_writer::Kept;
 use crate::statement::{
-    Output, assign, begin_writing, check_after, check_all, note_context, note_identity, of_target,
-    writer, writer_of,
+    Output, assign, begin_writing, check_after, check_all, is_elsewhere, note_context,
+    note_identity, of_target, writer, writer_of,
 };
 use crate::write::TableWriter;
 use catalog::TableDef;
@@ -45,6 +45,7 @@ pub fn insert<'a>(
         count: 0,
     };
     cx.table = Some(&plan.table);
+    inserting.writer.may_put_off(may_put_off(plan));
     let mut values = std::mem::take(&mut kept.values);
     let hint = &mut kept.hint;
     let count = match &plan.source {
@@ -92,6 +93,16 @@ pub fn insert<'a>(
     kept.values = values;
     kept.keep(inserting.writer);
     Ok(count)
+}
+
+/// Whether nothing that an INSERT evaluates, once it has begun to write, may read the table. Rows of VALUES are few, and
+/// their queries run one by one.
+fn may_put_off(plan: &InsertPlan) -> bool {
+    let reads = plan.calls
+        || plan.block.is_some()
+        || plan.check.is_some()
+        || matches!(plan.source, InsertSource::Values { .. });
+    !reads && is_elsewhere(plan.output.as_ref(), &plan.table)
 }
 
 /// Rows on their way into a table.
@@ -254,6 +265,7 @@ pub fn insert_stream<'a>(
         count: 0,
     };
     cx.table = Some(&plan.table);
+    inserting.writer.may_put_off(may_put_off(plan));
     let mut values = Vec::with_capacity(plan.table.columns.len());
     let mut from = Vec::new();
     let mut count = 0u64;
@@ -289,6 +301,8 @@ pub fn update<'a>(
         Ok(TableWriter::new(&plan.table, cx)?.statement("UPDATE").only_changing(set_now))
     })?;
     begin_writing(&writer, &plan.table, &plan.hints, cx)?;
+    let asks = plan.calls || plan.block.is_some() || plan.check.is_some();
+    writer.may_put_off(!asks && is_elsewhere(plan.output.as_ref(), &plan.table));
     // Computed columns follow those that they are computed from.
     let made = plan.table.columns.iter().enumerate().filter(|(_, c)| c.is_made());
     set.extend(made.map(|(i, _)| i));
@@ -372,6 +386,8 @@ pub fn delete<'a>(
     note_context(plan.tracking_context.as_deref(), cx)?;
     let mut writer = writer_of(kept, &plan.table, &plan.hints, "DELETE", cx)?;
     let mut output = Output::new(plan.output.as_ref(), &plan.table, cx)?;
+    let asks = plan.calls || plan.block.is_some();
+    writer.may_put_off(!asks && is_elsewhere(plan.output.as_ref(), &plan.table));
     let streams = streams(&plan.source, &plan.table);
     let mut changes = Changes::default();
     let mut count = 0;

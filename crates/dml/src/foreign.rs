@@ -171,6 +171,14 @@ impl ForeignKeys {
         own.chain(self.children.iter().flat_map(|c| c.key.referenced.iter().copied()))
     }
 
+    /// Whether somebody may look through an index with this key for references, or for what is referred to, as [`find`]
+    /// does.
+    pub fn look_through(&self, key: &[(usize, bool)]) -> bool {
+        let own = self.own.iter().map(|own| &own.key.columns[..]);
+        let children = self.children.iter().map(|child| &child.key.referenced[..]);
+        own.chain(children).any(|columns| begins_with(key, columns))
+    }
+
     /// A row has been written: what it refers to must be there. `old`: the row that it was before. 547.
     pub fn written(
         &mut self,
@@ -349,6 +357,11 @@ impl Child {
     }
 }
 
+/// Whether a key begins with these columns, in some order.
+fn begins_with(key: &[(usize, bool)], columns: &[usize]) -> bool {
+    key.len() >= columns.len() && key[..columns.len()].iter().all(|(c, _)| columns.contains(c))
+}
+
 /// Storage keys of the rows of a table whose `columns` have these values, in their newest state; `change`: all of them,
 /// unlocked, to be locked by whoever changes them; otherwise one at most, seen under its lock.
 pub(crate) fn find(
@@ -372,10 +385,7 @@ pub(crate) fn find(
         lock: if change { RowLock::Exclusive } else { RowLock::Shared },
         ..ReadOptions::default()
     };
-    // Key columns in the order of a key that begins with them.
-    let fits = |key: &[(usize, bool)]| {
-        key.len() >= columns.len() && key[..columns.len()].iter().all(|(c, _)| columns.contains(c))
-    };
+    let fits = |key: &[(usize, bool)]| begins_with(key, columns);
     let clustered = fits(table.clustered_key());
     let index = table.secondary().find(|i| i.filter.is_none() && fits(&i.columns));
     let (tree, layout, key_columns) = match index {

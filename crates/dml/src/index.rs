@@ -152,11 +152,8 @@ impl IndexWriter {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("an index entry is deleted without a transaction");
         };
-        match txn.delete_entry(&self.tree, &entry.key) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(lost(table, &table.indexes[self.at])),
-            Err(e) => Err(engine_error(e, Some(table), cx)),
-        }
+        let deleted = txn.delete_entry(&self.tree, &entry.key);
+        self.was_there(deleted, table, cx)
     }
 
     /// Changes what is stored under an entry's key, likewise.
@@ -164,11 +161,80 @@ impl IndexWriter {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("an index entry is changed without a transaction");
         };
-        match txn.update_entry(&self.tree, &entry.key, &RowImage::new(&entry.row)) {
+        let updated = txn.update_entry(&self.tree, &entry.key, &RowImage::new(&entry.row));
+        self.was_there(updated, table, cx)
+    }
+
+    /// [`IndexWriter::insert`] where entries change in the order of their keys; so below.
+    pub fn insert_near(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        row: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let Some(txn) = cx.txn.as_deref_mut() else {
+            stdx::fatal!("an index entry is written without a transaction");
+        };
+        match txn.insert(&self.tree, key, &RowImage::new(row), &mut self.hint) {
+            Ok(()) => Ok(()),
+            Err(engine::EngineError::Duplicate) => Err(self.told_by_entry(table, row)),
+            Err(e) => Err(engine_error(e, Some(table), cx)),
+        }
+    }
+
+    /// See [`IndexWriter::delete`].
+    pub fn delete_near(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let Some(txn) = cx.txn.as_deref_mut() else {
+            stdx::fatal!("an index entry is deleted without a transaction");
+        };
+        let deleted = txn.delete_entry_near(&self.tree, key, &mut self.hint);
+        self.was_there(deleted, table, cx)
+    }
+
+    /// See [`IndexWriter::update`].
+    pub fn update_near(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        row: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let Some(txn) = cx.txn.as_deref_mut() else {
+            stdx::fatal!("an index entry is changed without a transaction");
+        };
+        let updated = txn.update_entry_near(&self.tree, key, &RowImage::new(row), &mut self.hint);
+        self.was_there(updated, table, cx)
+    }
+
+    #[inline]
+    fn was_there(
+        &self,
+        changed: Result<bool, engine::EngineError>,
+        table: &TableDef,
+        cx: &Cx<'_>,
+    ) -> Result<(), SqlError> {
+        match changed {
             Ok(true) => Ok(()),
             Ok(false) => Err(lost(table, &table.indexes[self.at])),
             Err(e) => Err(engine_error(e, Some(table), cx)),
         }
+    }
+
+    /// A duplicate, told of with the values that the entry has of its row: its key's are among them.
+    #[cold]
+    fn told_by_entry(&self, table: &TableDef, row: &[u8]) -> SqlError {
+        let index = &table.indexes[self.at];
+        let mut values = vec![Value::Null; table.columns.len()];
+        for (at, ordinal) in index.stored.iter().enumerate() {
+            values[*ordinal] = index.layout.decode_column(row, at + 1).unwrap_or_default();
+        }
+        duplicate_key(table, Some(index), &values)
     }
 }
 

@@ -17,6 +17,7 @@ mod keys;
 mod lob;
 mod nulls;
 mod period;
+mod put_off;
 mod ready;
 mod recipe;
 mod together;

@@ -5,15 +5,16 @@
 
 use crate::last_writer::Kept;
 use crate::statement::{
-    Output, assign, begin_writing, check_after, check_all, note_context, note_identity, of_target,
+    Output, assign, begin_writing, check_after, check_all, is_elsewhere, note_context,
+    note_identity, of_target,
 };
 use crate::write::TableWriter;
 use executor::{
     Changed, Cx, KeyMap, ResultSink, SqlError, SqlMessage, eval, for_each_batch, holds, percentage,
     row_bytes, row_count,
 };
-use ir::{Expr, MergeAction, MergeClause, MergeWhen};
-use planner::{BlockPlan, MergePlan};
+use ir::{Expr, ExprKind, MergeAction, MergeClause, MergeWhen};
+use planner::{BlockPlan, MergePlan, OutputPlan};
 use runtime::task::Many;
 use types::Value;
 
@@ -89,6 +90,7 @@ pub fn merge<'a>(
         Ok(writer.changing(plan.set_columns()))
     })?;
     begin_writing(&writer, &plan.table, &plan.hints, cx)?;
+    writer.may_put_off(may_put_off(plan));
     let mut output = Output::new(plan.output.as_ref(), &plan.table, cx)?;
     let mut work = Work::default();
     cx.set_plan(&plan.source.subplans, plan.source.param_count);
@@ -194,6 +196,26 @@ pub fn merge<'a>(
     kept.hint = hint;
     kept.keep(writer);
     Ok(count)
+}
+
+/// Whether nothing that is evaluated, once rows are being written, may read the table: what becomes of rows that are there
+/// was found out before.
+fn may_put_off(plan: &MergePlan) -> bool {
+    let asks =
+        |e: &Expr| e.calls_users() || e.any(&mut |e| matches!(e.kind, ExprKind::SubPlan { .. }));
+    let of_clause = |clause: &MergeClause| match &clause.action {
+        MergeAction::Insert(exprs) => exprs.iter().any(asks),
+        MergeAction::Update(_) | MergeAction::Delete => false,
+    };
+    let output = plan.output.as_ref();
+    let of_output = |output: &OutputPlan| {
+        let into = output.into.iter().flat_map(|(_, exprs)| exprs);
+        output.columns.iter().chain(&output.also).map(|(_, e)| e).chain(into).any(asks)
+    };
+    plan.block.is_none()
+        && is_elsewhere(output, &plan.table)
+        && !output.is_some_and(of_output)
+        && !plan.clauses.iter().any(of_clause)
 }
 
 /// Keeps a row for triggers.

@@ -114,6 +114,12 @@ impl<'p> Output<'p> {
     }
 }
 
+/// Whether OUTPUT writes no rows into the table itself.
+pub(crate) fn is_elsewhere(output: Option<&OutputPlan>, table: &TableDef) -> bool {
+    let into = output.and_then(|output| output.into.as_ref());
+    into.is_none_or(|(into, _)| into.object_id != table.object_id)
+}
+
 /// BLOCK predicates of security policies over a row; 33504 where one is not true.
 pub(crate) fn check_all(
     predicates: &[Expr],

@@ -8,6 +8,7 @@ use crate::error::from_binder;
 use crate::foreign::{ForeignKeys, conflict};
 use crate::index::{IndexWriter, Row, has_entry, with_entry};
 use crate::period::Period;
+use crate::put_off::{Pending, PutOff, What};
 use crate::ready::{Fate, ReadyEntry};
 use crate::recipe::Entry;
 use crate::tracking::Tracker;
@@ -15,7 +16,6 @@ use binder::TableRules;
 use catalog::{IndexDef, TableDef};
 use executor::{Cx, SqlError, eval, test};
 use ir::{Expr, ExprKind};
-use runtime::task::Many;
 use std::sync::Arc;
 use types::Value;
 
@@ -39,7 +39,9 @@ pub(crate) struct Upkeep {
     pub behalf: Option<i32>,
     /// For each index: new entries wait until the statement ends.
     defer: Vec<bool>,
-    late: Many<(usize, Entry, Vec<Value>)>,
+    late: Vec<Pending>,
+    /// Entries that may be written later than their rows.
+    pub put_off: Option<PutOff>,
     /// Rows move as they are.
     moving: bool,
     /// CHECK constraints are passed over, and the foreign keys of the table itself.
@@ -119,6 +121,7 @@ impl Upkeep {
         needed.sort_unstable();
         needed.dedup();
         let ready = indexes.iter().map(|_| ReadyEntry::default()).collect();
+        let late = indexes.iter().map(|_| Pending::default()).collect();
         Ok(Upkeep {
             makes: table.columns.iter().any(|c| c.is_made()),
             asked: (0..rules.bound.len()).collect(),
@@ -134,7 +137,8 @@ impl Upkeep {
             ignored: false,
             verb: None,
             behalf: None,
-            late: Many::new(),
+            late,
+            put_off: None,
             moving: false,
             unchecked: false,
             period: Period::of(table, cx).map(Box::new),
@@ -147,7 +151,8 @@ impl Upkeep {
     /// Another run of the same statement begins.
     pub fn restart(&mut self) {
         self.ignored = false;
-        self.late.clear();
+        self.late.iter_mut().for_each(|late| *late = Pending::default());
+        self.put_off = None;
         self.foreign.restart();
     }
 
@@ -158,7 +163,12 @@ impl Upkeep {
 
     /// Whether no program of the user's runs for a row, and nothing is noted of it for the end of the statement.
     pub fn runs_alone(&self) -> bool {
-        self.viewed.is_none() && !self.calls
+        self.viewed.is_none() && self.runs_no_program()
+    }
+
+    /// Whether no program of the user's runs for a row.
+    pub fn runs_no_program(&self) -> bool {
+        !self.calls
     }
 
     /// Whether a row may be one log record with all that is written for it, and nothing is looked at afterwards but rows that
@@ -205,6 +215,7 @@ impl Upkeep {
         self.indexes.retain(|writer| columns_of(writer.at).into_iter().any(set));
         self.defer = vec![false; self.indexes.len()];
         self.ready.truncate(self.indexes.len());
+        self.late.truncate(self.indexes.len());
         self.foreign.keep_those_over(set);
         // Others, too, want to know what a row was.
         if self.is_keepable() && self.viewed.is_none() {
@@ -345,6 +356,7 @@ impl Upkeep {
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         let values = row.values;
+        self.begin_row(table);
         for i in 0..self.indexes.len() {
             let at = self.indexes[i].at;
             let index = &table.indexes[at];
@@ -353,12 +365,7 @@ impl Upkeep {
             }
             let entry = &mut self.ready[i].new;
             self.indexes[i].make(table, row, locator, entry)?;
-            if self.defer[i] {
-                cx.hold(2 * entry.row.len() + 64)?;
-                self.late.push((i, entry.clone(), values.to_vec()));
-                continue;
-            }
-            match self.indexes[i].insert(table, entry, values, cx) {
+            match self.insert_ready(i, table, values, cx) {
                 Ok(()) => {}
                 Err(e) if index.ignore_dup_key && ignoring && matches!(e.number, 2601 | 2627) => {
                     return Ok(false);
@@ -366,7 +373,65 @@ impl Upkeep {
                 Err(e) => return Err(e),
             }
         }
+        self.end_row(table, cx)?;
         Ok(true)
+    }
+
+    /// Writes the new entry that is ready, now or later.
+    fn insert_ready(
+        &mut self,
+        i: usize,
+        table: &TableDef,
+        values: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let Entry { key, row, .. } = &self.ready[i].new;
+        if self.defer[i] {
+            cx.hold(Pending::bytes_of(key, row))?;
+            self.late[i].push(What::Comes, key, row);
+            return Ok(());
+        }
+        match &mut self.put_off {
+            Some(put_off) if put_off.takes(i) => {
+                put_off.push(i, What::Comes, key, row);
+                Ok(())
+            }
+            _ => self.indexes[i].insert(table, &self.ready[i].new, values, cx),
+        }
+    }
+
+    /// Takes the old entry away that is ready, now or later.
+    fn delete_ready(
+        &mut self,
+        i: usize,
+        table: &TableDef,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let old = &self.ready[i].old;
+        match &mut self.put_off {
+            Some(put_off) if put_off.takes(i) => {
+                put_off.push(i, What::Goes, &old.key, &[]);
+                Ok(())
+            }
+            _ => self.indexes[i].delete(table, old, cx),
+        }
+    }
+
+    /// Changes what stands under the key of the new entry that is ready, now or later.
+    fn update_ready(
+        &mut self,
+        i: usize,
+        table: &TableDef,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let new = &self.ready[i].new;
+        match &mut self.put_off {
+            Some(put_off) if put_off.takes(i) => {
+                put_off.push(i, What::Changes, &new.key, &new.row);
+                Ok(())
+            }
+            _ => self.indexes[i].update(table, new, cx),
+        }
     }
 
     /// Entries of a row that has gone.
@@ -377,13 +442,15 @@ impl Upkeep {
         locator: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        for (writer, ready) in self.indexes.iter().zip(&mut self.ready) {
+        self.begin_row(table);
+        for i in 0..self.indexes.len() {
+            let writer = &self.indexes[i];
             if has_entry(self.rules.filters[writer.at].as_ref(), old.values, cx)? {
-                writer.key_of(table, old, locator, &mut ready.old)?;
-                writer.delete(table, &ready.old, cx)?;
+                writer.key_of(table, old, locator, &mut self.ready[i].old)?;
+                self.delete_ready(i, table, cx)?;
             }
         }
-        Ok(())
+        self.end_row(table, cx)
     }
 
     /// Entries of a row that has changed in its place.
@@ -395,34 +462,33 @@ impl Upkeep {
         locator: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
+        self.begin_row(table);
         for i in 0..self.indexes.len() {
             let writer = &self.indexes[i];
             let filter = self.rules.filters[writer.at].as_ref();
             let rows = (with_entry(filter, Some(old), cx)?, with_entry(filter, Some(new), cx)?);
-            let ready = &mut self.ready[i];
-            let fate = ready.decide((table, writer), rows, locator)?;
+            let fate = self.ready[i].decide((table, writer), rows, locator)?;
             if fate == Fate::Changes {
-                writer.update(table, &ready.new, cx)?;
+                self.update_ready(i, table, cx)?;
             }
             if matches!(fate, Fate::Goes | Fate::Moves) {
-                writer.delete(table, &ready.old, cx)?;
+                self.delete_ready(i, table, cx)?;
             }
             if matches!(fate, Fate::Comes | Fate::Moves) {
-                if self.defer[i] {
-                    cx.hold(2 * ready.new.row.len() + 64)?;
-                    self.late.push((i, ready.new.clone(), new.values.to_vec()));
-                } else {
-                    self.indexes[i].insert(table, &ready.new, new.values, cx)?;
-                }
+                self.insert_ready(i, table, new.values, cx)?;
             }
         }
-        Ok(())
+        self.end_row(table, cx)
     }
 
     /// The statement is over.
     pub fn finish(&mut self, table: &Arc<TableDef>, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        for (i, entry, values) in std::mem::take(&mut self.late) {
-            self.indexes[i].insert(table, &entry, &values, cx)?;
+        self.write_put_off(table, cx)?;
+        self.put_off = None;
+        for (writer, late) in self.indexes.iter_mut().zip(&mut self.late) {
+            if !late.is_empty() {
+                std::mem::take(late).write(writer, table, cx)?;
+            }
         }
         if let Some(period) = &mut self.period {
             period.finish(cx)?;

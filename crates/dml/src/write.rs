@@ -203,6 +203,15 @@ impl TableWriter {
         self
     }
 
+    /// Until the statement ends nobody looks at the table's indexes but whoever finds the rows, so that entries may be written
+    /// later than their rows (`may`); [`TableWriter::finish`] follows.
+    pub(crate) fn may_put_off(&mut self, may: bool) {
+        let may = may && self.is_on_pages();
+        if let Some(upkeep) = &mut self.upkeep {
+            upkeep.may_put_off(may);
+        }
+    }
+
     /// Rows follow those of another table, in a statement of this kind; the constraint need not be looked at.
     pub(crate) fn on_behalf(&mut self, verb: &'static str, constraint: i32) {
         if let Some(upkeep) = &mut self.upkeep {

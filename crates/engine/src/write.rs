@@ -250,6 +250,39 @@ impl Txn {
         }
     }
 
+    /// [`Txn::update_entry`] where entries change in the order of their keys; `hint`: where the last one changed, or came.
+    pub fn update_entry_near(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        row: &RowImage<'_>,
+        hint: &mut InsertHint,
+    ) -> Result<bool, EngineError> {
+        match self.change_entry(tree, |tree, log| tree.update_near(log, key, row, hint))? {
+            Some(found) => {
+                tree.count_changes(i64::from(found));
+                Ok(found)
+            }
+            None => self.update(tree, key, row),
+        }
+    }
+
+    /// [`Txn::delete_entry`] likewise.
+    pub fn delete_entry_near(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        hint: &mut InsertHint,
+    ) -> Result<bool, EngineError> {
+        match self.change_entry(tree, |tree, log| tree.mark_ghost_near(log, key, hint))? {
+            Some(found) => {
+                tree.count_deleted(i64::from(found));
+                Ok(found)
+            }
+            None => self.delete(tree, key),
+        }
+    }
+
     /// What a change without a lock gave; none: it takes a lock, or a wait.
     fn change_entry(
         &mut self,

@@ -542,6 +542,8 @@ pub struct InsertPlan {
     pub block: Option<Box<BlockPlan>>,
     /// What each new row must answer to (550), over the slots of the row.
     pub check: Option<Arc<Expr>>,
+    /// Some expression calls a function of the user's, which may read what is being changed.
+    pub calls: bool,
 }
 
 /// What security policies ask of changes: predicates that must be true. `before` read the source's row, `after` that row
@@ -625,6 +627,8 @@ pub struct UpdatePlan {
     pub block: Option<Box<BlockPlan>>,
     /// As [`InsertPlan::check`].
     pub check: Option<Arc<Expr>>,
+    /// Some expression calls a function of the user's, which may read what is being changed.
+    pub calls: bool,
 }
 
 /// DELETE.
@@ -640,6 +644,8 @@ pub struct DeletePlan {
     pub output: Option<OutputPlan>,
     pub fires: Option<Arc<Fires>>,
     pub block: Option<Box<BlockPlan>>,
+    /// Some expression calls a function of the user's, which may read what is being changed.
+    pub calls: bool,
 }
 
 /// MERGE: the plan's rows carry the target's locator (or NULL) and old columns, and the source's marker.

@@ -170,7 +170,34 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
         fires: insert.fires.clone(),
         block,
         check: insert.check.clone(),
+        calls: insert_calls(insert),
     }
+}
+
+/// Whether a function of the user's is called for an INSERT's rows.
+fn insert_calls(insert: &ir::Insert) -> bool {
+    let of_source = match &insert.source {
+        ir::InsertSource::Values(rows) => rows.iter().flatten().any(ir::Expr::calls_users),
+        ir::InsertSource::Query { query, row } => {
+            row.iter().any(ir::Expr::calls_users) || query_calls(query)
+        }
+        ir::InsertSource::Exec { row, .. } => row.iter().any(ir::Expr::calls_users),
+        ir::InsertSource::Changed(from) => from.row.iter().any(ir::Expr::calls_users),
+    };
+    of_source || output_calls(insert.output.as_ref())
+}
+
+fn query_calls(query: &ir::Query) -> bool {
+    let mut calls = false;
+    query.rel.walk_exprs(&mut |e| calls = calls || e.calls_users());
+    calls
+}
+
+fn output_calls(output: Option<&ir::Output>) -> bool {
+    let into = |o: &ir::Output| {
+        o.into.as_ref().is_some_and(|(_, exprs)| exprs.iter().any(ir::Expr::calls_users))
+    };
+    output.is_some_and(|o| o.exprs().any(ir::Expr::calls_users) || into(o))
 }
 
 /// A change in FROM, with what the INSERT around it asks of the rows that it puts out.
@@ -213,6 +240,9 @@ pub fn plan_update(update: &ir::Update, known: &Known) -> UpdatePlan {
         fires: update.fires.clone(),
         block,
         check: update.check.clone(),
+        calls: query_calls(&update.query)
+            || update.set.iter().any(|set| set.value().calls_users())
+            || output_calls(update.output.as_ref()),
     }
 }
 
@@ -299,6 +329,7 @@ pub fn plan_delete(delete: &ir::Delete, known: &Known) -> DeletePlan {
         output,
         fires: delete.fires.clone(),
         block,
+        calls: query_calls(&delete.query) || output_calls(delete.output.as_ref()),
     }
 }
 

@@ -31,6 +31,7 @@ mod log;
 #[cfg(not(loom))]
 mod measure;
 pub mod memory;
+mod near;
 #[cfg(not(loom))]
 mod node;
 #[cfg(not(loom))]

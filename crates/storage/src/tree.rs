@@ -80,7 +80,7 @@ impl LeafHint {
 pub(crate) const LEVELS_MAX: usize = 12;
 /// Log bytes beside the row's own record: envelope, header, and a purge of the leaf.
 pub(crate) const LOG_SLACK: usize = 256;
-const LOG_PURGE: usize = 3072;
+pub(crate) const LOG_PURGE: usize = 3072;
 
 /// An open tree. Cheap to clone.
 #[derive(Clone)]
@@ -432,9 +432,9 @@ pub fn fits(key: usize, row: usize) -> bool {
 
 /// How `change` left things.
 pub(crate) struct Left {
-    page: PageId,
-    word: u64,
-    changed: bool,
+    pub(crate) page: PageId,
+    pub(crate) word: u64,
+    pub(crate) changed: bool,
 }
 
 #[cfg(test)]
