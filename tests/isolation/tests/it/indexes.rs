@@ -150,3 +150,57 @@ fn who_waits_for_a_definition_writes_by_the_new_one() {
         .direct(&format!("USE {}; SELECT COUNT(*) FROM test WITH (INDEX(late))", level.database()));
     assert_eq!(isolation_count(&answer.rows), 5);
 }
+
+/// Many rows, whose entries are written some time after them; in the midst of it the statement waits for a row that a third
+/// session has locked (of `held`), and another one does `second`. Its errors, once all are done.
+fn meet_halfway(stage: &Stage, first: &str, held: &str, second: &str) -> Vec<i32> {
+    let database = Level::ReadCommittedLocking.database();
+    stage.direct(&format!(
+        "USE {database};
+         DROP TABLE IF EXISTS reference, referred, source;
+         CREATE TABLE referred (id int PRIMARY KEY, key1 int NOT NULL, a int NOT NULL);
+         CREATE UNIQUE INDEX by_key1 ON referred (key1);
+         CREATE INDEX by_a ON referred (a);
+         CREATE TABLE reference (id int PRIMARY KEY, key1 int NULL REFERENCES referred (key1) ON DELETE CASCADE, a int NOT NULL);
+         CREATE INDEX by_key1 ON reference (key1);
+         CREATE INDEX by_a ON reference (a);
+         CREATE TABLE source (id int PRIMARY KEY, key1 int NOT NULL);
+         INSERT INTO referred SELECT value, value, value % 7 FROM GENERATE_SERIES(1, 5000);
+         INSERT INTO source SELECT value, CASE value WHEN 100 THEN 1 ELSE 2 END FROM GENERATE_SERIES(1, 5000);"
+    ));
+    let actor = || stage.actor(database);
+    let (mut one, mut two, mut three) = (actor(), actor(), actor());
+    let hold = format!("BEGIN TRANSACTION; UPDATE {held} SET key1 = key1 WHERE id = 4900");
+    assert!(stage.step(&mut three, &hold).answer().errors.is_empty());
+    assert!(stage.step(&mut one, first) == Stepped::Blocked, "{first}");
+    let late = stage.step(&mut two, second);
+    assert!(late == Stepped::Blocked, "{first} / {second}: {late:?}");
+    stage.step(&mut three, "ROLLBACK").answer();
+    assert!(stage.finish(&mut one).errors.is_empty(), "{first}");
+    let errors = stage.finish(&mut two).errors;
+    for index in ["by_a", "by_key1", "0"] {
+        let orphans = format!(
+            "USE {database};
+             SELECT COUNT(*) FROM reference c WITH (INDEX({index}))
+             WHERE NOT EXISTS (SELECT 1 FROM referred p WHERE p.key1 = c.key1)"
+        );
+        assert_eq!(isolation_count(&stage.direct(&orphans).rows), 0, "{index}");
+    }
+    errors
+}
+
+#[test]
+fn a_reference_is_seen_as_soon_as_its_row_is_written() {
+    let stage = Stage::new();
+    let insert = "INSERT INTO reference SELECT id, key1, id % 5 FROM source";
+    // It follows the reference that has come.
+    assert!(meet_halfway(&stage, insert, "source", "DELETE FROM referred WHERE id = 1").is_empty());
+}
+
+#[test]
+fn a_key_that_goes_is_missed_as_soon_as_its_row_has_gone() {
+    let stage = Stage::new();
+    let delete = "DELETE FROM referred WHERE id > 50";
+    let insert = "INSERT INTO reference VALUES (1, 100, 1)";
+    assert_eq!(meet_halfway(&stage, delete, "referred", insert), [547]);
+}
