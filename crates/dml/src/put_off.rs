@@ -9,17 +9,16 @@
 //! Readers notice nothing: until the transaction ends they go by what was committed before, or wait for it at the row.
 
 use crate::index::IndexWriter;
-use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use executor::{Cx, SqlError};
 use runtime::task::{self, Breath};
 use std::ops::Range;
 
 /// So many changes of rows come first whose entries are written at once.
-const FIRST: usize = 64;
+pub(crate) const FIRST: usize = 64;
 
 /// Bytes that are put off at most.
-const BYTES_MAX: usize = 32 << 20;
+pub(crate) const BYTES_MAX: usize = 32 << 20;
 
 /// What the change of an entry counts for: a microsecond.
 const ENTRY_STEPS: usize = 16;
@@ -54,12 +53,12 @@ struct Change {
 #[derive(Default)]
 pub(crate) struct PutOff {
     /// Changes of rows so far, up to [`FIRST`].
-    rows: usize,
-    /// Of each index of the [`Upkeep`]: whether its entries are written at once all the same.
-    at_once: Vec<bool>,
-    pending: Vec<Pending>,
+    pub rows: usize,
+    /// Of each index that is kept up: whether its entries are written at once all the same.
+    pub at_once: Vec<bool>,
+    pub pending: Vec<Pending>,
     /// Memory that is accounted for.
-    held: usize,
+    pub held: usize,
 }
 
 impl Pending {
@@ -87,7 +86,8 @@ impl Pending {
         key.len() + row.len() + size_of::<Change>()
     }
 
-    fn bytes(&self) -> usize {
+    /// Memory for all.
+    pub fn bytes(&self) -> usize {
         self.bytes.len() + self.changes.len() * size_of::<Change>()
     }
 
@@ -140,64 +140,6 @@ impl PutOff {
     #[inline]
     pub fn push(&mut self, index: usize, what: What, key: &[u8], row: &[u8]) {
         self.pending[index].push(what, key, row);
-    }
-}
-
-impl Upkeep {
-    /// From here to the end of the statement, which sees to [`Upkeep::finish`], entries may be written later than their
-    /// rows, or may not.
-    pub fn may_put_off(&mut self, may: bool) {
-        let may = may && !self.indexes.is_empty() && !self.ignores && self.runs_no_program();
-        self.put_off = may.then(PutOff::default);
-    }
-
-    /// A row's entries are about to change.
-    #[inline]
-    pub(crate) fn begin_row(&mut self, table: &TableDef) {
-        let Some(put_off) = &mut self.put_off else { return };
-        if put_off.rows > FIRST {
-            return;
-        }
-        put_off.rows += 1;
-        if put_off.rows > FIRST {
-            let columns = |writer: &IndexWriter| &table.indexes[writer.at].columns;
-            let at_once = |writer| self.foreign.look_through(columns(writer));
-            put_off.at_once = self.indexes.iter().map(at_once).collect();
-            put_off.pending.resize_with(self.indexes.len(), Pending::default);
-        }
-    }
-
-    /// They have, or are to: when there is no room for more, what was put off is written.
-    #[inline]
-    pub(crate) fn end_row(&mut self, table: &TableDef, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        let Some(put_off) = &mut self.put_off else { return Ok(()) };
-        if put_off.rows <= FIRST {
-            return Ok(());
-        }
-        let bytes: usize = put_off.pending.iter().map(Pending::bytes).sum();
-        if bytes <= put_off.held {
-            return Ok(());
-        }
-        if bytes <= BYTES_MAX && cx.try_hold(bytes - put_off.held)? {
-            put_off.held = bytes;
-            return Ok(());
-        }
-        self.write_put_off(table, cx)
-    }
-
-    /// Writes what was put off.
-    pub(crate) fn write_put_off(
-        &mut self,
-        table: &TableDef,
-        cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
-        let Some(put_off) = &mut self.put_off else { return Ok(()) };
-        for (writer, pending) in self.indexes.iter_mut().zip(&mut put_off.pending) {
-            if !pending.is_empty() {
-                pending.write(writer, table, cx)?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::from_binder;
 use crate::foreign::{ForeignKeys, conflict};
 use crate::index::{IndexWriter, Row, has_entry, with_entry};
 use crate::period::Period;
-use crate::put_off::{Pending, PutOff, What};
+use crate::put_off::{BYTES_MAX, FIRST, Pending, PutOff, What};
 use crate::ready::{Fate, ReadyEntry};
 use crate::recipe::Entry;
 use crate::tracking::Tracker;
@@ -41,7 +41,7 @@ pub(crate) struct Upkeep {
     defer: Vec<bool>,
     late: Vec<Pending>,
     /// Entries that may be written later than their rows.
-    pub put_off: Option<PutOff>,
+    put_off: Option<PutOff>,
     /// Rows move as they are.
     moving: bool,
     /// CHECK constraints are passed over, and the foreign keys of the table itself.
@@ -479,6 +479,58 @@ impl Upkeep {
             }
         }
         self.end_row(table, cx)
+    }
+
+    /// From here to the end of the statement, which sees to [`Upkeep::finish`], entries may be written later than their
+    /// rows, or may not.
+    pub fn may_put_off(&mut self, may: bool) {
+        let may = may && !self.indexes.is_empty() && !self.ignores && self.runs_no_program();
+        self.put_off = may.then(PutOff::default);
+    }
+
+    /// A row's entries are about to change.
+    #[inline]
+    fn begin_row(&mut self, table: &TableDef) {
+        let Some(put_off) = &mut self.put_off else { return };
+        if put_off.rows > FIRST {
+            return;
+        }
+        put_off.rows += 1;
+        if put_off.rows > FIRST {
+            let columns = |writer: &IndexWriter| &table.indexes[writer.at].columns;
+            let at_once = |writer| self.foreign.look_through(columns(writer));
+            put_off.at_once = self.indexes.iter().map(at_once).collect();
+            put_off.pending.resize_with(self.indexes.len(), Pending::default);
+        }
+    }
+
+    /// They have, or are to: when there is no room for more, what was put off is written.
+    #[inline]
+    fn end_row(&mut self, table: &TableDef, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let Some(put_off) = &mut self.put_off else { return Ok(()) };
+        if put_off.rows <= FIRST {
+            return Ok(());
+        }
+        let bytes: usize = put_off.pending.iter().map(Pending::bytes).sum();
+        if bytes <= put_off.held {
+            return Ok(());
+        }
+        if bytes <= BYTES_MAX && cx.try_hold(bytes - put_off.held)? {
+            put_off.held = bytes;
+            return Ok(());
+        }
+        self.write_put_off(table, cx)
+    }
+
+    /// Writes what was put off.
+    fn write_put_off(&mut self, table: &TableDef, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let Some(put_off) = &mut self.put_off else { return Ok(()) };
+        for (writer, pending) in self.indexes.iter_mut().zip(&mut put_off.pending) {
+            if !pending.is_empty() {
+                pending.write(writer, table, cx)?;
+            }
+        }
+        Ok(())
     }
 
     /// The statement is over.
