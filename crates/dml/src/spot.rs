@@ -165,7 +165,8 @@ impl Spot {
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(false) };
         let gaps = txn.options().isolation == Isolation::Serializable;
         if gaps || self.predicate.is_some() {
-            let options = ReadOptions { lock: RowLock::Exclusive, ..ReadOptions::default() };
+            let lock = RowLock::Exclusive;
+            let options = ReadOptions { lock, again: true, ..ReadOptions::default() };
             let row = &mut self.found.row;
             let there = txn.get_with(&self.tree, &self.key_bytes, options, row);
             if !there.map_err(|e| engine_error(e, Some(&self.table), cx))? || !self.qualifies(cx)? {

@@ -230,6 +230,11 @@ impl Database {
         tree
     }
 
+    /// The handle of a tree, if it has been given out and the tree is there.
+    pub(crate) fn open_tree(&self, id: TreeId) -> Option<Tree> {
+        self.trees.lock().open.get(&id).cloned()
+    }
+
     /// The handles given out so far of trees that are still there, by number.
     pub(crate) fn open_trees(&self) -> Vec<Tree> {
         let mut open: Vec<Tree> = self.trees.lock().open.values().cloned().collect();

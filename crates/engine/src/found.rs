@@ -89,7 +89,8 @@ impl Txn {
         self.passes_locks
     }
 
-    /// Looks for the newest committed row under `key`, without a lock of the row.
+    /// Looks for the newest committed row under `key`, without a lock of the row. Counted by [`Tree::note_change`], once for
+    /// a row however often it is looked for.
     pub fn look(
         &mut self,
         tree: &Tree,
@@ -98,7 +99,6 @@ impl Txn {
     ) -> Result<Looked, EngineError> {
         debug_assert!(!tree.is_memory(), "rows in memory have no leaf");
         self.enter(tree, TableMode::IntentExclusive)?;
-        tree.count_lookup();
         let stamp = tree.inner.tree.look(key, found).map_err(|e| self.doom(e.into()))?;
         Ok(match stamp.map(|stamp| self.newest(stamp)) {
             None | Some(Newest::Gone { .. }) => Looked::Nothing,

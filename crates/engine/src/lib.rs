@@ -45,6 +45,7 @@ mod tests;
 mod together;
 mod tracking;
 mod tree;
+mod tree_space;
 mod txn;
 mod usage;
 mod visit;
@@ -78,6 +79,7 @@ pub use status::{Activity, LockRow, TransactionInfo, WaitRow, log_deadlocks};
 pub use together::{Parent, Part, PartChange, TOGETHER_FEW, Together};
 pub use tracking::TrackedCommit;
 pub use tree::{SYSTEM_TREES, Tree};
+pub use tree_space::TreeSpace;
 pub use txn::{Savepoint, Txn};
 pub use usage::{UsageFigures, UsageForm, Use, set_usage_form, usage_form};
 

@@ -54,13 +54,10 @@ impl Tree {
 }
 
 impl Database {
-    /// Every tree on pages that was used since the database was opened, in the order of their numbers.
-    pub fn operations(&self) -> Vec<(TreeId, OperationFigures)> {
-        let on_pages = self.open_trees().into_iter().filter(|tree| !tree.is_memory());
-        let figures = on_pages.map(|tree| {
-            let page_waits = self.store.waits_of(tree.id());
-            (tree.id(), OperationFigures { page_waits, ..tree.operations() })
-        });
-        figures.filter(|(_, figures)| *figures != OperationFigures::default()).collect()
+    /// What has been done with a tree on pages since the database was opened; none: nothing.
+    pub fn operations_of(&self, id: TreeId) -> Option<OperationFigures> {
+        let tree = self.open_tree(id).filter(|tree| !tree.is_memory())?;
+        let figures = OperationFigures { page_waits: self.store.waits_of(id), ..tree.operations() };
+        (figures != OperationFigures::default()).then_some(figures)
     }
 }

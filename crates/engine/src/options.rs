@@ -216,6 +216,8 @@ pub struct ReadOptions {
     pub read_past: bool,
     /// NOWAIT: 1222 instead of waiting.
     pub no_wait: bool,
+    /// The statement has found this row already, by its key or in a scan: no look-up of its own is counted.
+    pub again: bool,
 }
 
 impl ReadOptions {

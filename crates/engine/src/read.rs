@@ -47,7 +47,7 @@ impl Txn {
             return self.get_newest(tree, key, options, reads, row);
         }
         self.enter(tree, TableMode::SchemaStability)?;
-        tree.count_lookup();
+        tree.count_lookup_of(options);
         let nolock = reads == Reads::Dirty;
         let snapshot = if nolock { Lsn::MAX } else { self.snapshot() };
         let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
@@ -74,7 +74,7 @@ impl Txn {
         reads: Reads,
         row: &mut Vec<u8>,
     ) -> Result<bool, EngineError> {
-        tree.count_lookup();
+        tree.count_lookup_of(options);
         let waiting = self.wait_as(options.no_wait);
         let found = (|| {
             let (mode, brief) = reads.table_lock();
@@ -103,14 +103,15 @@ impl Txn {
     }
 
     /// Takes the X lock of the row and reads its newest committed (or own) state: what UPDATE and DELETE look at
-    /// after the scan has found the row.
+    /// after the scan has found the row, which has counted it.
     pub fn read_latest_locked(
         &mut self,
         tree: &Tree,
         key: &[u8],
         row: &mut Vec<u8>,
     ) -> Result<bool, EngineError> {
-        self.lock_latest(tree, key, false, ReadOptions::default(), row)
+        let again = ReadOptions { again: true, ..ReadOptions::default() };
+        self.lock_latest(tree, key, false, again, row)
     }
 
     /// Takes the X lock of the row (`update`: the U lock, for UPDLOCK) to the end of the transaction, and reads its
@@ -129,7 +130,7 @@ impl Txn {
         }
         self.enter(tree, TableMode::IntentExclusive)?;
         let waiting = self.wait_as(options.no_wait);
-        tree.count_lookup();
+        tree.count_lookup_of(options);
         let mode = if update { KeyMode::UPDATE } else { KeyMode::EXCLUSIVE };
         let mut found = Found::default();
         std::mem::swap(&mut found.row, row);

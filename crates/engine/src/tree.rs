@@ -1,9 +1,11 @@
 //! Handles to trees: what a table or an index is to the engine.
 
 use crate::operations::{OperationFigures, RowWaits};
+use crate::tree_space::Known;
 use crate::usage::Uses;
-use crate::{Database, EngineError};
+use crate::{Database, EngineError, ReadOptions};
 use log_manager::Lsn;
+use parking_lot::Mutex;
 use runtime::task::{MAX_SLOTS, slot};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::*};
@@ -59,6 +61,8 @@ pub(crate) struct TreeInner {
     /// The classic form of `uses`: see `usage.rs`.
     pub(crate) shared_uses: CachePadded<Uses>,
     pub(crate) row_waits: RowWaits,
+    /// What is known of its pages and rows: see `tree_space.rs`.
+    pub(crate) space: Mutex<Known>,
     /// Where the next range of row ids begins; 0 until the largest one in use has been looked up.
     row_ids: AtomicU64,
     /// Leaves that have left since the pages above were last looked at: see `ghosts.rs`.
@@ -79,6 +83,7 @@ impl Tree {
                 slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
                 shared_uses: CachePadded::default(),
                 row_waits: RowWaits::default(),
+                space: Mutex::default(),
                 row_ids: AtomicU64::new(0),
                 emptied: AtomicU64::new(0),
                 look_after: AtomicU64::new(0),
@@ -211,6 +216,14 @@ impl Tree {
     pub(crate) fn count_lookup(&self) {
         let lookups = &self.inner.slots[slot()].lookups;
         lookups.store(lookups.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// The same, unless the statement has found the row before.
+    #[inline]
+    pub(crate) fn count_lookup_of(&self, options: ReadOptions) {
+        if !options.again {
+            self.count_lookup();
+        }
     }
 
     /// What the slots have counted. With I inserts, U updates, D deletes and T rows added by taking back: `rows` is

@@ -130,9 +130,10 @@ impl Tree {
         }
     }
 
-    /// A statement finds a row by its key and changes it: a seek and an update.
+    /// A statement finds a row by its key and changes it: a seek and an update, and one look-up, by whatever steps.
     #[inline]
     pub fn note_change(&self) {
+        self.count_lookup();
         if FORM.load(Relaxed) == 0 {
             let now = clock::coarse_unix_ns();
             let uses = &self.inner.slots[slot()].uses;

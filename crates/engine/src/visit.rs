@@ -41,7 +41,6 @@ impl Txn {
         if !locked && !self.shared.locks.try_visit_table(number) {
             return Ok(None);
         }
-        tree.count_lookup();
         // The look may wait for a page, but for nobody else.
         let found = match tree.is_current() {
             true => tree.inner.tree.lookup(key, row).map(Some),
@@ -50,12 +49,17 @@ impl Txn {
         if !locked {
             self.shared.locks.leave_visited_table(number);
         }
-        Ok(match found.map_err(|e| self.doom(e.into()))? {
+        let there = match found.map_err(|e| self.doom(e.into()))? {
             // Its definition has changed, perhaps by this very transaction.
             None => None,
             Some(None) => Some(false),
             Some(Some(stamp)) => self.settled(stamp),
-        })
+        };
+        // Else it is looked up by who asks again.
+        if there.is_some() {
+            tree.count_lookup();
+        }
+        Ok(there)
     }
 
     /// Whether a row stamped so is there, to whoever takes a snapshot now; none where that takes a snapshot to tell.

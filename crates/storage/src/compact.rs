@@ -327,6 +327,7 @@ impl Compaction<'_> {
             right_image: &right_image,
         };
         let logged = self.tree.store.log.log(&op);
+        self.tree.shared.note_structure();
         let put = |w: &mut PageWrite<'_>, page: &PageBuf| {
             w.copy_from(page);
             w.set_lsn(logged.start, logged.end);

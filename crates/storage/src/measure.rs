@@ -17,6 +17,7 @@ use buffer_pool::{PAGE_BYTES, PageBuf, PageId, PageWords, READ_AHEAD_MAX, header
 use mvcc::Stamp;
 use runtime::task;
 use std::collections::HashSet;
+use std::sync::atomic::Ordering::Acquire;
 
 /// Of trees with fewer leaves a sample is all of them.
 const SAMPLED_LEAVES_MIN: u64 = 10_000;
@@ -223,6 +224,12 @@ impl Tree {
             from = slotted::upper_fence(parent.page()).map(<[u8]>::to_vec);
         }
         Ok(())
+    }
+
+    /// Changes whenever the tree gains or loses a page, and never comes back: what was measured holds as long as it is the
+    /// same. Since the store was opened.
+    pub fn structure(&self) -> u64 {
+        self.shared.structure.load(Acquire)
     }
 
     /// The level of the root page; that of a lone leaf is 0.

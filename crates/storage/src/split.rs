@@ -118,6 +118,7 @@ impl Tree {
         let image = slotted::image_of(&child);
         let op = PageOp::RootSplit { tree: self.id(), child: new.id(), image: &image };
         let logged = self.store.log.log(&op);
+        self.shared.note_structure();
         new.copy_from(&child);
         new.set_lsn(logged.start, logged.end);
         root.copy_from(&root_above(&child));
@@ -179,6 +180,7 @@ impl Tree {
             image: &image,
         };
         let logged = self.store.log.log(&op);
+        self.shared.note_structure();
         slotted::write_live(new, &right);
         new.set_lsn(logged.start, logged.end);
         slotted::truncate(&mut left, keep, &separator, new.id());

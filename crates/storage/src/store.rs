@@ -43,11 +43,18 @@ pub(crate) struct TreeShared {
     pages: PageSource,
     /// Whose turn it is to compact the tree; whether its free pages have been looked for (see `compact.rs`).
     pub(crate) compacting: TaskMutex<Adopted>,
+    /// How often it has gained or lost a page: see [`Tree::structure`].
+    pub(crate) structure: AtomicU64,
 }
 
 impl TreeShared {
     pub(crate) fn take_page(&self, store: &Store) -> Result<PageId, StorageError> {
         self.pages.take(store, self.id, self.filegroup)
+    }
+
+    /// The tree is about to have other pages: its leaves are latched.
+    pub(crate) fn note_structure(&self) {
+        self.structure.fetch_add(1, AcqRel);
     }
 
     pub(crate) fn give_page(&self, page: PageId) {
@@ -187,7 +194,8 @@ impl Store {
         let mut trees = self.trees.lock();
         let shared = trees.entry(id).or_insert_with(|| {
             let (pages, compacting) = (PageSource::new(), TaskMutex::new(Adopted::default()));
-            Arc::new(TreeShared { id, filegroup, pages, compacting })
+            let structure = AtomicU64::new(0);
+            Arc::new(TreeShared { id, filegroup, pages, compacting, structure })
         });
         Tree { store: self.clone(), shared: shared.clone() }
     }

@@ -16,6 +16,7 @@ pub mod messages;
 pub mod modules;
 pub mod my_permissions;
 pub mod objects;
+pub mod partition_space;
 pub mod partitions;
 pub mod policies;
 pub mod principals;

@@ -69,6 +69,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::time_zones::VIEWS,
     catalog_views::modules::VIEWS,
     catalog_views::objects::VIEWS,
+    catalog_views::partition_space::VIEWS,
     catalog_views::partitions::VIEWS,
     catalog_views::policies::VIEWS,
     catalog_views::principals::VIEWS,

@@ -9,7 +9,7 @@ use std::time::Duration;
 fn each_kind_of_change_is_counted_for_itself() {
     let db = fresh();
     let tree = make_tree(&db);
-    let of = || db.operations().into_iter().find(|(id, _)| *id == tree.id()).map(|found| found.1);
+    let of = || db.operations_of(tree.id());
     assert_eq!(of(), None, "nobody has used it");
     let mut txn = db.begin(TxnOptions::default());
     for n in 0..10 {
@@ -42,6 +42,14 @@ fn each_kind_of_change_is_counted_for_itself() {
     let read = of().unwrap();
     assert_eq!((read.lookups, read.scans), (taken_back.lookups + 2, taken_back.scans + 1));
     assert_eq!(read.row_waits, WaitFigures::default());
+
+    txn.begin();
+    let mut row = Vec::new();
+    assert!(txn.lock_latest(&tree, &key(0), false, ReadOptions::default(), &mut row).unwrap());
+    assert!(txn.read_latest_locked(&tree, &key(0), &mut row).unwrap());
+    assert!(txn.update(&tree, &key(0), &RowImage::new(b"once")).unwrap());
+    txn.commit(Durability::Full).unwrap();
+    assert_eq!(of().unwrap().lookups, read.lookups + 1, "a row that is found once and changed");
 }
 
 #[test]
@@ -63,7 +71,7 @@ fn a_wait_for_a_row_is_its_trees() {
         txn.commit(Durability::Full).unwrap();
         waits.join().unwrap();
     });
-    let (_, figures) = db.operations().into_iter().find(|(id, _)| *id == tree.id()).unwrap();
+    let figures = db.operations_of(tree.id()).unwrap();
     assert!(figures.row_waits.count >= 1 && figures.row_waits.ns > 1_000_000, "{figures:?}");
 }
 

@@ -283,8 +283,9 @@ impl<'p> TableScan<'p> {
         }
         out.pop();
         let (Some(txn), Some(tree)) = (cx.txn.as_deref_mut(), &self.tree) else { return Ok(()) };
+        let again = ReadOptions { again: true, ..self.options };
         let there = txn
-            .lock_latest(tree, &self.key, self.update, self.options, &mut self.row)
+            .lock_latest(tree, &self.key, self.update, again, &mut self.row)
             .map_err(|e| engine_error(e, Some(table), cx))?;
         if there {
             emit(plan, &self.key, &self.row, cx, out)?;
@@ -592,7 +593,7 @@ pub(super) fn read_options(plan: &Scan) -> ReadOptions {
         () if hints.readcommittedlock => RowLock::Shared,
         () => RowLock::ByLevel,
     };
-    ReadOptions { isolation, lock, read_past: hints.readpast, no_wait: hints.nowait }
+    ReadOptions { isolation, lock, read_past: hints.readpast, no_wait: hints.nowait, again: false }
 }
 
 impl TableScan<'_> {
@@ -668,8 +669,9 @@ impl TableScan<'_> {
                 // The row seen qualifies; now the newest one must, under its lock.
                 out.pop();
                 let (Some(txn), Some(tree)) = (cx.txn.as_deref_mut(), &self.tree) else { break };
+                let again = ReadOptions { again: true, ..self.options };
                 let there = txn
-                    .lock_latest(tree, key, self.update, self.options, &mut self.row)
+                    .lock_latest(tree, key, self.update, again, &mut self.row)
                     .map_err(|e| engine_error(e, Some(table), cx))?;
                 if there {
                     emit(plan, key, &self.row, cx, out)?;

@@ -7,7 +7,8 @@ use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
 use crate::shape;
-use catalog::{IndexDef, IndexKind, ModuleKind, Partitioned, TableDef};
+use catalog::{IndexDef, IndexKind, ModuleKind, Partitioned, TableDef, is_global_name};
+use engine::{PageId, TreeId};
 use executor::SqlError;
 use std::sync::Arc;
 use types::Value;
@@ -41,6 +42,11 @@ pub struct Index {
 
 /// The indexes of every table and indexed view, and of every table type.
 pub fn all(context: &Context<'_>) -> Vec<Index> {
+    of_tables(context, |_| true)
+}
+
+/// The same of some tables, by their ids.
+pub fn of_tables(context: &Context<'_>, takes: impl Fn(i32) -> bool) -> Vec<Index> {
     let objects = object::user_objects(context);
     let table = |object: &Object| match &object.what {
         What::Table(table) => Some(table.clone()),
@@ -49,7 +55,8 @@ pub fn all(context: &Context<'_>) -> Vec<Index> {
         }
         _ => object.rows().cloned(),
     };
-    objects.iter().filter_map(table).flat_map(|table| of_table(context, &table)).collect()
+    let tables = objects.iter().filter_map(table).filter(|table| takes(table.object_id));
+    tables.flat_map(|table| of_table(context, &table)).collect()
 }
 
 /// The indexes of a table.
@@ -135,6 +142,19 @@ impl Index {
         let key = self.table.primary_key.as_ref().filter(|_| self.primary);
         let of_key = || key.map_or(0, |key| key.fill_factor);
         self.def.as_ref().map_or_else(of_key, |def| def.fill_factor)
+    }
+
+    /// Its tree, if that is one on pages.
+    pub fn tree_on_pages(&self) -> Option<TreeId> {
+        let table = &self.table;
+        let elsewhere = table.is_private() || table.is_memory() || is_global_name(&table.name);
+        (!elsewhere && self.tree > 0).then_some(TreeId(PageId(self.tree as u64)))
+    }
+
+    /// The tree of an index that not every row has an entry in.
+    pub fn filtered_tree(&self) -> Option<TreeId> {
+        let has_less = self.filter().is_some() && !self.is_disabled();
+        self.tree_on_pages().filter(|_| has_less && self.columnstore().is_none())
     }
 
     fn filter(&self) -> Option<&str> {

@@ -1,13 +1,16 @@
 //! Partition functions and schemes, data spaces, and the partitions of tables.
 //!
 //! Columns and types: SQL Server 2022's documentation of each view. The ids of functions and schemes are their objects'.
-//! A table's partitions have rows in one tree: the first one's id is the tree's number, the others' follow from it.
+//! A table's partitions have rows in one tree: the first one's id is the tree's number, the others' follow from it. Their
+//! pages are in `partition_space.rs`.
 
 use super::indexes::{Index, all};
+use super::partition_space::while_breathing;
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
 use crate::types_table::column_type;
 use catalog::{ModuleKind, PartitionFunctionDef, PartitionSchemeDef, Partitioned, ProcedureDef};
+use engine::{PageId, TreeId};
 use executor::SqlError;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +25,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &PARTITION_SCHEMES,
     &DESTINATIONS,
     &PARTITIONS,
-    &ALLOCATION_UNITS,
 ];
 
 /// A filegroup or a partition scheme.
@@ -198,7 +200,12 @@ pub struct Partition {
 impl Partition {
     /// Trees have numbers below that.
     pub fn id(&self) -> i64 {
-        self.index.tree + (i64::from(self.number - 1) << 48)
+        self.id_in(TreeId(PageId(self.index.tree as u64)))
+    }
+
+    /// Of what the partition has in a tree beside.
+    pub fn id_in(&self, tree: TreeId) -> i64 {
+        tree.0.0 as i64 + (i64::from(self.number - 1) << 48)
     }
 
     pub fn index(&self) -> &Index {
@@ -213,17 +220,50 @@ impl Partition {
         self.rows
     }
 
-    /// See [`Index::pages`].
-    pub fn pages(&self) -> i64 {
-        self.index.pages(self.rows)
+    pub fn filegroup(&self) -> i32 {
+        self.filegroup
+    }
+}
+
+/// Rows of each tree, for what a partition has of it: those of a table share one.
+pub struct Shares(HashMap<i64, i64>);
+
+impl Shares {
+    pub fn of_all(partitions: &[Partition]) -> Shares {
+        let mut rows: HashMap<i64, i64> = HashMap::new();
+        for partition in partitions {
+            *rows.entry(partition.index.tree).or_default() += partition.rows.unwrap_or(0);
+        }
+        Shares(rows)
+    }
+
+    /// By its rows; 1 for what is not partitioned.
+    pub fn of(&self, partition: &Partition) -> f64 {
+        let of_all = self.0.get(&partition.index.tree).copied().unwrap_or(0).max(1);
+        let own = partition.rows.unwrap_or(0);
+        if partition.index.partitioned.is_none() { 1.0 } else { own as f64 / of_all as f64 }
     }
 }
 
 /// The partitions of every index.
 pub fn partitions(context: &Context<'_>, _: &[Value]) -> Result<Vec<Partition>, SqlError> {
+    partitions_of(context, all(context))
+}
+
+/// The partitions of these indexes.
+pub fn partitions_of(
+    context: &Context<'_>,
+    indexes: Vec<Index>,
+) -> Result<Vec<Partition>, SqlError> {
     let mut counted = Counts::default();
     let mut all_partitions = Vec::new();
-    for index in all(context) {
+    for mut index in indexes {
+        let of_table = index.rows;
+        if let Some(tree) = index.filtered_tree() {
+            let engine = &context.database.engine;
+            let counted = while_breathing(|stop| engine.rows_of(&engine.tree(tree), stop))?;
+            index.rows = counted.map_or(0, |rows| rows as i64);
+        }
         let found = index.partitioned.and_then(|p| counted.of(context, &index, p));
         let Some((filegroups, counts)) = found else {
             let (filegroup, rows) = (index.data_space_id, Some(index.rows));
@@ -234,7 +274,11 @@ pub fn partitions(context: &Context<'_>, _: &[Value]) -> Result<Vec<Partition>, 
         for (i, filegroup) in filegroups.iter().enumerate() {
             let rows = match disabled {
                 true => Some(0),
-                false => counts.as_ref().map(|counts| counts[i]),
+                // As many of a partition's as of the table's have an entry.
+                false => counts.as_ref().map(|counts| match index.rows == of_table {
+                    true => counts[i],
+                    false => counts[i] * index.rows / of_table.max(1),
+                }),
             };
             let (index, filegroup) = (index.clone(), i32::from(*filegroup));
             all_partitions.push(Partition { index, number: i as i32 + 1, filegroup, rows });
@@ -280,16 +324,4 @@ view! {
     data_compression_desc nvarchar(60) null = p.index.compression().1;
     xml_compression bit null = false;
     xml_compression_desc varchar(3) null = "OFF";
-}
-
-view! {
-    ALLOCATION_UNITS = "sys.allocation_units" of Partition as p, rows partitions;
-    allocation_unit_id bigint = p.id();
-    type tinyint = 1u8;
-    type_desc nvarchar(60) null = "IN_ROW_DATA";
-    container_id bigint = p.id();
-    data_space_id int null = p.filegroup;
-    total_pages bigint = p.pages();
-    used_pages bigint = p.pages();
-    data_pages bigint = p.pages();
 }

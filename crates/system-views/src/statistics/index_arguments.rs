@@ -1,7 +1,8 @@
 //! What the functions about indexes are asked for: a database, an object, an index of it and a partition; NULL, 0 (but for
 //! an index) and -1 mean all.
 
-use crate::catalog_views::partitions::{Partition, partitions};
+use crate::catalog_views::indexes::{Index, of_tables};
+use crate::catalog_views::partitions::{Partition, partitions_of};
 use crate::catalog_views::principals::access;
 use crate::context::Context;
 use catalog::ObjectRef;
@@ -81,10 +82,12 @@ impl Asked {
         Err(database_state_denied(of_all, there.name()))
     }
 
-    /// What fits, in every database that is open, each told of with its id.
+    /// What fits, in every database that is open, each told of with its id. Rows of partitions are counted for what is told
+    /// alone.
     pub fn partitions<'a>(
         &self,
         context: &Context<'a>,
+        takes: impl Fn(&Context<'a>, &Index) -> bool,
     ) -> Result<Vec<(i32, Context<'a>, Vec<Partition>)>, SqlError> {
         let mut all = Vec::new();
         for known in context.server.databases() {
@@ -92,32 +95,21 @@ impl Asked {
                 continue;
             }
             let Some(there) = context.of_database_id(known.id.into()) else { continue };
-            let mut found = partitions(&there, &[])?;
-            found.retain(|partition| self.takes(partition));
+            let mut indexes =
+                of_tables(&there, |id| self.object.is_none_or(|o| o == i64::from(id)));
+            indexes.retain(|index| self.index.is_none_or(|id| id == i64::from(index.id)));
+            indexes.retain(|index| takes(&there, index));
+            let mut found = partitions_of(&there, indexes)?;
+            found.retain(|partition| {
+                self.number.is_none_or(|number| number == i64::from(partition.number()))
+            });
             all.push((known.id, there, found));
         }
         Ok(all)
-    }
-
-    fn takes(&self, partition: &Partition) -> bool {
-        let of = partition.index();
-        self.object.is_none_or(|id| id == i64::from(of.table.object_id))
-            && self.index.is_none_or(|id| id == i64::from(of.id))
-            && self.number.is_none_or(|number| number == i64::from(partition.number()))
     }
 }
 
 /// 2561.
 pub fn incorrect(parameter: i32) -> SqlError {
     SqlError::new(2561, 16, format!("Parameter {parameter} is incorrect for this statement."))
-}
-
-/// The tree of an index, if it is one on pages.
-pub fn tree_of(partition: &Partition) -> Option<engine::TreeId> {
-    let index = partition.index();
-    let on_pages = !index.table.is_private()
-        && !index.table.is_memory()
-        && !catalog::is_global_name(&index.table.name);
-    let tree = engine::TreeId(engine::PageId(index.tree as u64));
-    (on_pages && index.tree > 0).then_some(tree)
 }

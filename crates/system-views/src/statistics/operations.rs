@@ -4,13 +4,13 @@
 //! Every deletion leaves a ghost first, so rows that go are leaf_ghost_count. Partitions share a tree: the first one has its
 //! figures. What is not counted is 0 (docs/compatibility.md).
 
-use super::index_arguments::{Asked, tree_of};
+use super::index_arguments::Asked;
+use crate::catalog_views::indexes::Index;
 use crate::catalog_views::partitions::Partition;
 use crate::context::Context;
 use crate::declare::{Declared, view};
-use engine::{OperationFigures, TreeId, TreeWaits, WaitFigures};
+use engine::{OperationFigures, TreeWaits, WaitFigures};
 use executor::SqlError;
-use std::collections::HashMap;
 use types::Value;
 
 /// The views of this file.
@@ -27,15 +27,15 @@ fn operations(context: &Context<'_>, args: &[Value]) -> Result<Vec<Operations>, 
     let mut all = Vec::new();
     let asked = Asked::of(args);
     asked.check_permission(context)?;
-    for (database, there, partitions) in asked.partitions(context)? {
-        let used: HashMap<TreeId, _> = there.database.engine.operations().into_iter().collect();
+    let figures_of = |there: &Context<'_>, index: &Index| {
+        index.tree_on_pages().and_then(|tree| there.database.engine.operations_of(tree))
+    };
+    let is_used = |there: &Context<'_>, index: &Index| figures_of(there, index).is_some();
+    for (database, there, partitions) in asked.partitions(context, is_used)? {
         for partition in partitions {
-            let Some(figures) = tree_of(&partition).and_then(|tree| used.get(&tree)) else {
-                continue;
-            };
             let is_first = partition.number() == 1;
-            let figures = if is_first { *figures } else { OperationFigures::default() };
-            all.push(Operations { database, partition, figures });
+            let figures = figures_of(&there, partition.index()).filter(|_| is_first);
+            all.push(Operations { database, partition, figures: figures.unwrap_or_default() });
         }
     }
     Ok(all)

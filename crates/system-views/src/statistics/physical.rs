@@ -5,14 +5,13 @@
 //! index. Partitions share a tree: each is told its share of the rows. What has no pages (a temporary table) has the pages
 //! that its rows would take and nothing measured; memory-optimised tables have no row, as in SQL Server.
 
-use super::index_arguments::{Asked, incorrect, tree_of};
-use crate::catalog_views::partitions::Partition;
+use super::index_arguments::{Asked, incorrect};
+use crate::catalog_views::partition_space::while_breathing;
+use crate::catalog_views::partitions::{Partition, Shares};
 use crate::context::Context;
 use crate::declare::{Cell, Declared, NULL, view};
 use engine::{LevelFigures, Measure, TreeId};
 use executor::SqlError;
-use runtime::task::Breath;
-use std::collections::HashMap;
 use std::rc::Rc;
 use types::Value;
 
@@ -53,18 +52,14 @@ fn physical(context: &Context<'_>, args: &[Value]) -> Result<Vec<Physical>, SqlE
     asked.check(context)?;
     asked.check_permission(context)?;
     let mut all = Vec::new();
-    for (database, there, partitions) in asked.partitions(context)? {
-        let mut rows: HashMap<i64, i64> = HashMap::new();
-        for partition in &partitions {
-            *rows.entry(partition.index().tree).or_default() += partition.rows().unwrap_or(0);
-        }
+    for (database, there, partitions) in
+        asked.partitions(context, |_, index| !index.table.is_memory())?
+    {
+        let shares = Shares::of_all(&partitions);
         let mut last: Option<(TreeId, Option<Vec<LevelFigures>>)> = None;
         for partition in partitions {
-            if partition.index().table.is_memory() {
-                continue;
-            }
             let partition = Rc::new(partition);
-            let levels = match tree_of(&partition) {
+            let levels = match partition.index().tree_on_pages() {
                 None => None,
                 Some(tree) => {
                     if last.as_ref().is_none_or(|(known, _)| *known != tree) {
@@ -77,10 +72,7 @@ fn physical(context: &Context<'_>, args: &[Value]) -> Result<Vec<Physical>, SqlE
                 all.push(Physical { database, partition, how, measured: None });
                 continue;
             };
-            let is_whole = partition.index().partitioned.is_none();
-            let of_all = rows.get(&partition.index().tree).copied().unwrap_or(0).max(1);
-            let own = partition.rows().unwrap_or(0);
-            let share = if is_whole { 1.0 } else { own as f64 / of_all as f64 };
+            let share = shares.of(&partition);
             let told = how == Measure::Detailed && partition.index().id != 0;
             for figures in levels.iter().take(if told { levels.len() } else { 1 }) {
                 let level = Level { depth: levels.len() as u8, figures: *figures, share };
@@ -98,24 +90,8 @@ fn measure(
     how: Measure,
 ) -> Result<Option<Vec<LevelFigures>>, SqlError> {
     let engine = &there.database.engine;
-    let mut stopped = None;
-    let mut breath = Breath::new();
-    let mut stop = || match breath.steps(PAGE_STEPS) {
-        Ok(()) => false,
-        Err(error) => {
-            stopped = Some(error);
-            true
-        }
-    };
-    let levels = engine.measure(&engine.tree(tree), how, &mut stop);
-    match stopped {
-        Some(error) => Err(error.into()),
-        None => levels.map_err(executor::from_engine_alone),
-    }
+    while_breathing(|stop| engine.measure(&engine.tree(tree), how, stop))
 }
-
-/// Steps that a page counts for.
-const PAGE_STEPS: usize = 64;
 
 impl Level {
     /// Nothing was ever put in, or all of it is gone: SQL Server has no page then.
@@ -233,7 +209,7 @@ view! {
     avg_fragmentation_in_percent float null = p.fragmentation();
     fragment_count bigint null = p.fragments();
     avg_fragment_size_in_pages float null = p.fragment_pages();
-    page_count bigint null = p.measured.as_ref().map_or_else(|| p.partition.pages(), Level::pages);
+    page_count bigint null = p.measured.as_ref().map_or_else(|| p.partition.index().pages(p.partition.rows()), Level::pages);
     avg_page_space_used_in_percent float null = p.looked_at(|level| {
         let room = level.figures.looked_at * LevelFigures::PAGE_ROOM as u64;
         if level.is_empty() { 0.0 } else { percent(level.figures.used_bytes, room) }

@@ -137,8 +137,9 @@ impl Lookup<'_> {
                 continue;
             }
             let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
+            let again = ReadOptions { again: !at_once, ..self.options };
             let found = match lock {
-                true => txn.lock_latest(tree, &locator, self.update, self.options, row),
+                true => txn.lock_latest(tree, &locator, self.update, again, row),
                 false => txn.get_with(tree, &locator, self.options, row),
             };
             if !found.map_err(|e| engine_error(e, Some(table), cx))? {
