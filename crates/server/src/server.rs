@@ -254,6 +254,7 @@ impl Server {
             let shared = share(&own, limits, true);
             let accepting = Accepting::start(&shared, listener, Arc::new(NodeMap::new(None)), 0)
                 .map_err(refuse(address))?;
+            instance.tell_admin(&own);
             Ok(Admin { shared, accepting, watch: Mutex::new(None) })
         };
         let begun = admin.map(serve_admin).transpose().and_then(|admin| {

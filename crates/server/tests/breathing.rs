@@ -154,6 +154,21 @@ fn an_administrator_gets_through_on_a_thread_of_its_own() {
     let address = served.server.admin_address().expect("it listens");
     let mut admin = served.client_at(address);
     assert_eq!(admin.query("SELECT 1").rows, [[Value::Int(1)]]);
+    // And is told so: its endpoint, its scheduler, and its task there.
+    let mine = "SELECT s.endpoint_id, c.endpoint_id, c.node_affinity FROM sys.dm_exec_sessions AS s
+        JOIN sys.dm_exec_connections AS c ON c.session_id = s.session_id WHERE s.session_id = @@SPID";
+    let told =
+        |endpoint, node| [[Value::Int(endpoint), Value::Int(endpoint), Value::SmallInt(node)]];
+    assert_eq!(admin.query(mine).rows, told(1, 64));
+    assert_eq!(served.client().query(mine).rows, told(4, 0));
+    let place = "SELECT COUNT(*) FROM sys.dm_os_tasks AS t
+        JOIN sys.dm_os_schedulers AS s ON s.scheduler_id = t.scheduler_id
+        JOIN sys.dm_os_nodes AS n ON n.node_id = s.parent_node_id
+        WHERE t.session_id = @@SPID AND t.task_state = 'RUNNING' AND s.scheduler_id = 1048576
+        AND s.status = 'VISIBLE ONLINE (DAC)' AND s.parent_node_id = 64 AND n.node_state_desc = 'ONLINE DAC'";
+    assert_eq!(admin.query(place).rows, [[Value::Int(1)]]);
+    let open = "SELECT COUNT(*) FROM sys.endpoints WHERE state_desc = 'STARTED'";
+    assert_eq!(admin.query(open).rows, [[Value::Int(3)]]);
     // One at a time.
     let mut second = served.raw_client(address);
     assert_eq!(second.log_in(&support::login()).errors(), [17810]);

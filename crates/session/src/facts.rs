@@ -4,7 +4,8 @@ use crate::Instance;
 use scheduler::{Stats, TaskInfo};
 use std::sync::Arc;
 use system_views::{
-    Database, ListenerFacts, NonYielding, Server, ServerFacts, SessionFacts, SwitchFacts,
+    AdminFacts, Database, ListenerFacts, NonYielding, Server, ServerFacts, SessionFacts,
+    SwitchFacts,
 };
 
 /// The instance as the system views see it.
@@ -108,6 +109,14 @@ impl Server for InstanceFacts<'_> {
 
     fn schedulers(&self) -> Vec<Stats> {
         self.0.schedulers().stats()
+    }
+
+    fn admin(&self) -> AdminFacts {
+        let serving = self.0.admin_schedulers.lock().upgrade();
+        serving.map_or_else(AdminFacts::default, |schedulers| AdminFacts {
+            schedulers: schedulers.stats(),
+            tasks: schedulers.tasks(),
+        })
     }
 
     fn switches(&self) -> Vec<SwitchFacts> {

@@ -33,8 +33,8 @@ use session_state::OpenDatabase;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use system_views::SessionFacts;
 use topology::Topology;
 
@@ -75,6 +75,8 @@ pub struct Instance {
     pub(crate) plans: Arc<PlanCache>,
     /// The sockets that take connections, as their server has told.
     pub(crate) listeners: Mutex<Vec<Listening>>,
+    /// Those of the dedicated administrator connection, for as long as a server takes it.
+    pub(crate) admin_schedulers: Mutex<Weak<Schedulers>>,
     /// The sessions of the databases' own tasks.
     system: Arc<SystemSessions>,
     /// SHUTDOWN.
@@ -264,6 +266,7 @@ impl Instance {
                     manual_affinity: AtomicBool::new(false),
                     trace_flags: Mutex::new(BTreeSet::new()),
                     listeners: Mutex::default(),
+                    admin_schedulers: Mutex::default(),
                     ending: Ending::default(),
                     watchdog: Watchdog::default(),
                     system,

@@ -8,7 +8,9 @@ use crate::Instance;
 use crate::affinity::{no_match, numbers};
 use crate::listening::{EVERY, Listening, names, nodes_of};
 use executor::SqlError;
+use scheduler::Schedulers;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use syntax::ast::ListenerNodes;
 use topology::placement::port_bit;
 
@@ -27,6 +29,11 @@ impl Instance {
     /// Says which sockets take connections (sys.dm_tcp_listener_states).
     pub fn tell_listeners(&self, listeners: Vec<Listening>) {
         *self.listeners.lock() = listeners;
+    }
+
+    /// Says which schedulers serve the dedicated administrator connection (sys.dm_os_schedulers). It does not keep them.
+    pub fn tell_admin(&self, schedulers: &Arc<Schedulers>) {
+        *self.admin_schedulers.lock() = Arc::downgrade(schedulers);
     }
 
     /// ALTER SERVER CONFIGURATION SET LISTENER: who comes there from now on is served by these nodes, and who is there goes to

@@ -120,6 +120,7 @@ impl Session {
             facts.interface = said(&login.interface);
             facts.host_process = Some(login.process_id as i32);
             facts.connection = login.connection.clone();
+            facts.dedicated = login.dedicated;
         });
         if login.dedicated {
             session.join_internal();

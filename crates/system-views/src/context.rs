@@ -2,7 +2,7 @@
 //!
 //! Promise: a session sees its own uncommitted definitions in its database, and only committed ones elsewhere.
 
-use crate::facts::{ListenerFacts, NonYielding, SessionFacts};
+use crate::facts::{AdminFacts, ListenerFacts, NonYielding, SessionFacts};
 use catalog::{DatabaseDef, DdlScope, ObjectRef, TableDef, same_name};
 use session_state::{OpenDatabase, SessionState};
 use std::sync::Arc;
@@ -24,6 +24,8 @@ pub trait Server {
     fn facts(&self) -> ServerFacts;
     /// Statistics of the schedulers.
     fn schedulers(&self) -> Vec<scheduler::Stats>;
+    /// What serves the dedicated administrator connection.
+    fn admin(&self) -> AdminFacts;
     /// This engine's own switches.
     fn switches(&self) -> Vec<crate::SwitchFacts>;
     /// The plans in the cache.

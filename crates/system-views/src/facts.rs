@@ -59,6 +59,39 @@ pub struct SessionFacts {
     pub used_before: Usage,
     /// How it is connected; absent for a session inside this process.
     pub connection: Option<ConnectionFacts>,
+    /// It is the dedicated administrator connection.
+    pub dedicated: bool,
+}
+
+impl SessionFacts {
+    /// The endpoint of sys.endpoints that it came through; 0: none, as it is the server's own.
+    pub fn endpoint(&self) -> i32 {
+        match (self.dedicated, &self.connection, self.system) {
+            (true, ..) => endpoint::ADMIN,
+            (false, Some(_), _) => endpoint::TCP,
+            (false, None, None) => endpoint::LOCAL,
+            (false, None, Some(_)) => 0,
+        }
+    }
+}
+
+/// Numbers of sys.endpoints, as in SQL Server.
+pub mod endpoint {
+    /// The dedicated administrator connection.
+    pub const ADMIN: i32 = 1;
+    /// Sessions within this process.
+    pub const LOCAL: i32 = 2;
+    /// Every other listener.
+    pub const TCP: i32 = 4;
+}
+
+/// What serves the dedicated administrator connection: schedulers of its own and their tasks.
+#[derive(Clone, Debug, Default)]
+pub struct AdminFacts {
+    /// None: nobody serves it.
+    pub schedulers: Vec<scheduler::Stats>,
+    /// See `schedulers`.
+    pub tasks: Vec<scheduler::TaskInfo>,
 }
 
 /// Audits and the server's specifications, and how the audits stand that are on, by their ids.

@@ -38,8 +38,8 @@ pub use context::{
     Context, Database, PRODUCT_VERSION, SYSTEM_DATABASES, Server, ServerFacts, TEMPDB,
 };
 pub use facts::{
-    AuditFacts, ConnectionFacts, GovernorFacts, GroupFigures, ListenerFacts, NonYielding,
-    QuotaFigures, SessionFacts, Traffic, VolumeFacts,
+    AdminFacts, AuditFacts, ConnectionFacts, GovernorFacts, GroupFigures, ListenerFacts,
+    NonYielding, QuotaFigures, SessionFacts, Traffic, VolumeFacts,
 };
 
 pub use statistics::switches::SwitchFacts;

@@ -6,6 +6,7 @@ use super::configuration_options::{ConfigurationOption, OPTIONS};
 use super::objects::none;
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, variant, view};
+use crate::facts::endpoint;
 use executor::SqlError;
 use types::languages::{LANGUAGES as ALL_LANGUAGES, Language};
 use types::{SqlType, Value};
@@ -133,32 +134,67 @@ view! {
     is_rda_server bit = false;
 }
 
+/// A way in.
+pub struct Endpoint {
+    id: i32,
+    name: &'static str,
+    protocol: (u8, &'static str),
+    is_open: bool,
+}
+
+const BY_TCP: (u8, &str) = (2, "TCP");
+const IN_PROCESS: (u8, &str) = (4, "SHARED_MEMORY");
+
+/// Those of SQL Server, but for named pipes, which there are none of here.
+fn endpoints(context: &Context<'_>, _: &[Value]) -> Result<Vec<Endpoint>, SqlError> {
+    let server = context.server;
+    let of = |id, name, protocol, is_open| Endpoint { id, name, protocol, is_open };
+    let admin = !server.admin().schedulers.is_empty();
+    Ok(vec![
+        of(endpoint::ADMIN, "Dedicated Admin Connection", BY_TCP, admin),
+        of(endpoint::LOCAL, "TSQL Local Machine", IN_PROCESS, true),
+        of(endpoint::TCP, "TSQL Default TCP", BY_TCP, !server.listeners().is_empty()),
+    ])
+}
+
+fn tcp_endpoints(context: &Context<'_>, args: &[Value]) -> Result<Vec<Endpoint>, SqlError> {
+    let mut all = endpoints(context, args)?;
+    all.retain(|endpoint| endpoint.protocol == BY_TCP);
+    Ok(all)
+}
+
+impl Endpoint {
+    /// `state`: who is not listening is disabled.
+    fn state(&self) -> (u8, &'static str) {
+        if self.is_open { (0, "STARTED") } else { (2, "DISABLED") }
+    }
+}
+
 macro_rules! endpoint_view {
-    ($view:ident = $full:literal; $($more:tt)*) => {
+    ($view:ident = $full:literal of $e:ident, rows $rows:ident; $($more:tt)*) => {
         view! {
-            /// The one that all connections come through.
-            $view = $full of () as e, rows one;
-            name sysname = "TSQL Default TCP";
-            endpoint_id int = 4;
+            $view = $full of Endpoint as $e, rows $rows;
+            name sysname = $e.name;
+            endpoint_id int = $e.id;
             principal_id int null = 1;
-            protocol tinyint = 2u8;
-            protocol_desc nvarchar(60) null = "TCP";
+            protocol tinyint = $e.protocol.0;
+            protocol_desc nvarchar(60) null = $e.protocol.1;
             type tinyint = 2u8;
             type_desc nvarchar(60) null = "TSQL";
-            state tinyint null = 0u8;
-            state_desc nvarchar(60) null = "STARTED";
-            is_admin_endpoint bit = false;
+            state tinyint null = $e.state().0;
+            state_desc nvarchar(60) null = $e.state().1;
+            is_admin_endpoint bit = $e.id == endpoint::ADMIN;
             $($more)*
         }
     };
 }
 
-endpoint_view! { ENDPOINTS = "sys.endpoints"; }
+endpoint_view! { ENDPOINTS = "sys.endpoints" of e, rows endpoints; }
 
 endpoint_view! {
-    TCP_ENDPOINTS = "sys.tcp_endpoints";
+    TCP_ENDPOINTS = "sys.tcp_endpoints" of e, rows tcp_endpoints;
     port int = 0;
-    is_dynamic_port bit = false;
+    is_dynamic_port bit = e.id == endpoint::ADMIN;
     ip_address nvarchar(45) null = NULL;
 }
 

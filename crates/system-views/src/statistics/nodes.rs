@@ -4,7 +4,7 @@
 //! by, those of the second the machine's.
 
 use super::process::Process;
-use super::snapshot::{self, Address, Scheduler, Snapshot};
+use super::snapshot::{self, ADMIN_NODE, ADMIN_ONLINE, Address, Scheduler, Snapshot};
 use crate::context::{Context, Database};
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
@@ -46,7 +46,14 @@ fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
         let tasks = snapshot.tasks.iter().filter(here).count() as i32;
         Node { place, id, memory_node, schedulers, tasks }
     };
-    Ok(snapshot::nodes().into_iter().enumerate().map(one).collect())
+    let mut all: Vec<_> = snapshot::nodes().into_iter().enumerate().collect();
+    // The administrator's scheduler is of no node: its memory comes from where it runs, and is told with the first's.
+    if snapshot.schedulers.iter().any(|s| s.node == ADMIN_NODE)
+        && let Some((place, (_, memory_node))) = all.first().copied()
+    {
+        all.push((place, (ADMIN_NODE, memory_node)));
+    }
+    Ok(all.into_iter().map(one).collect())
 }
 
 fn memory_nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<MemoryNode>, SqlError> {
@@ -111,14 +118,23 @@ fn mask(schedulers: &[Scheduler], online: bool) -> i64 {
 
 impl Node {
     fn online(&self) -> impl Iterator<Item = &Scheduler> {
-        self.schedulers.iter().filter(|s| s.status == "VISIBLE ONLINE")
+        let is_online = |s: &&Scheduler| matches!(s.status, "VISIBLE ONLINE" | ADMIN_ONLINE);
+        self.schedulers.iter().filter(is_online)
+    }
+
+    fn state(&self) -> &'static str {
+        match (self.id, self.online().next()) {
+            (ADMIN_NODE, _) => "ONLINE DAC",
+            (_, Some(_)) => "ONLINE",
+            (_, None) => "OFFLINE",
+        }
     }
 }
 
 view! {
     NODES = "sys.dm_os_nodes" of Node as n, rows nodes;
     node_id smallint = n.id as i16;
-    node_state_desc nvarchar(256) = if n.online().next().is_some() { "ONLINE" } else { "OFFLINE" };
+    node_state_desc nvarchar(256) = n.state();
     memory_object_address varbinary(8) = Address::Node(n.id).value();
     memory_clerk_address varbinary(8) = super::clerks::of_node(n.place).value();
     io_completion_worker_address varbinary(8) null = NULL;

@@ -8,10 +8,10 @@
 //! offsets are those of the whole text.
 
 use super::locks::resource_text;
-use super::snapshot::{Snapshot, Task, node_of};
+use super::snapshot::{ADMIN_NODE, Snapshot, Task, node_of};
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
-use crate::facts::{ConnectionFacts, SessionFacts};
+use crate::facts::{ConnectionFacts, SessionFacts, endpoint};
 use executor::SqlError;
 use interpreter::{CachedPlan, PlanKind};
 use scheduler::Usage;
@@ -76,7 +76,10 @@ type Connected = (Session, ConnectionFacts, i16);
 
 fn connections(context: &Context<'_>, _: &[Value]) -> Result<Vec<Connected>, SqlError> {
     let schedulers = context.server.schedulers();
-    let node = |c: &ConnectionFacts| {
+    let node = |s: &Session, c: &ConnectionFacts| {
+        if s.facts.dedicated {
+            return ADMIN_NODE as i16;
+        }
         let on = c.traffic.as_ref().and_then(|t| schedulers.get(t.scheduler()));
         node_of(on.and_then(|s| s.cpu)) as i16
     };
@@ -84,7 +87,7 @@ fn connections(context: &Context<'_>, _: &[Value]) -> Result<Vec<Connected>, Sql
     Ok(all
         .filter_map(|mut s| s.facts.connection.take().map(|c| (s, c)))
         .map(|(s, c)| {
-            let node = node(&c);
+            let node = node(&s, &c);
             (s, c, node)
         })
         .collect())
@@ -246,7 +249,7 @@ view! {
     memory_usage int = 2;
     total_scheduled_time int = ms(s.total().cpu_ns + s.total().signal_ns);
     total_elapsed_time int = ms(s.facts.elapsed_ns + s.request_ns());
-    endpoint_id int = if s.facts.connection.is_some() { 4 } else { i32::from(s.is_user()) * 2 };
+    endpoint_id int = s.facts.endpoint();
     last_request_start_time datetime = s.request_start();
     last_request_end_time datetime null = s.request_end();
     reads bigint = count(s.total().page_reads);
@@ -301,7 +304,7 @@ view! {
     net_transport nvarchar(40) = &c.1.transport;
     protocol_type nvarchar(40) null = "TSQL";
     protocol_version int null = c.1.protocol_version;
-    endpoint_id int null = 4;
+    endpoint_id int null = if c.0.facts.dedicated { endpoint::ADMIN } else { endpoint::TCP };
     encrypt_option nvarchar(40) = if c.1.encrypted { "TRUE" } else { "FALSE" };
     auth_scheme nvarchar(40) = "SQL";
     node_affinity smallint = c.2;

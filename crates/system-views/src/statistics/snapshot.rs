@@ -5,7 +5,7 @@
 //! it. Two things alive never share one. A worker is the coroutine that a task runs on: there is one for each.
 
 use crate::context::Context;
-use crate::facts::SessionFacts;
+use crate::facts::{AdminFacts, SessionFacts};
 use engine::{LogFigures, TransactionInfo, WaitRow, Writer};
 use runtime::clock;
 use scheduler::{TaskState, Usage};
@@ -14,6 +14,11 @@ use types::Value;
 
 /// Schedulers from this number on are the server's own, as in SQL Server.
 pub const FIRST_HIDDEN: i32 = 1_048_576;
+
+/// The node of what serves the dedicated administrator connection, as in SQL Server.
+pub const ADMIN_NODE: i32 = 64;
+/// `status` of its scheduler.
+pub const ADMIN_ONLINE: &str = "VISIBLE ONLINE (DAC)";
 
 /// Everything that runs or waits.
 pub struct Snapshot {
@@ -140,6 +145,7 @@ impl Snapshot {
             lock_waits: Vec::new(),
             transactions: Vec::new(),
         };
+        snapshot.add_admin(context.server.admin());
         for (id, database) in open() {
             let engine = &database.engine;
             snapshot.lock_waits.extend(engine.lock_waits().into_iter().map(|w| (id, w)));
@@ -149,6 +155,23 @@ impl Snapshot {
             snapshot.add_log_writer(id, &database.engine.log_figures());
         }
         snapshot
+    }
+
+    /// What serves the dedicated administrator connection is numbered before the log writers, which have their databases'
+    /// numbers.
+    fn add_admin(&mut self, admin: AdminFacts) {
+        self.tasks.extend(admin.tasks.into_iter().map(|info| {
+            let scheduler_id = FIRST_HIDDEN + info.scheduler as i32;
+            Task { scheduler_id, ..Task::of(info) }
+        }));
+        self.schedulers.extend(admin.schedulers.into_iter().map(|stats| Scheduler {
+            id: FIRST_HIDDEN + stats.index as i32,
+            cpu: stats.cpu,
+            node: ADMIN_NODE,
+            status: ADMIN_ONLINE,
+            stats,
+            pending_io: 0,
+        }));
     }
 
     /// The log writer has no task of its own: by default whoever comes by writes, else a thread does.
