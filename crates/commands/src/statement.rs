@@ -186,6 +186,17 @@ impl Commands<'_> {
                 self.check_server(Permission::AlterSettings)?;
                 self.host.set_soft_numa(*on)?;
             }
+            StmtKind::AlterServer(AlterServer::HardwareOffload { on, accelerator }) => {
+                self.check_server(Permission::AlterSettings)?;
+                // Off is how it always is: no accelerator is ever used.
+                if *on {
+                    let name = accelerator.as_deref().unwrap_or("QAT");
+                    let what = format!(
+                        "ALTER SERVER CONFIGURATION SET HARDWARE_OFFLOAD with the accelerator {name}, which is not there,"
+                    );
+                    return Err(SqlError::unsupported(what).into());
+                }
+            }
             StmtKind::Nothing => {}
             StmtKind::NotSupported { what } => return Err(SqlError::unsupported(what).into()),
             // These need the machine, or a plan.

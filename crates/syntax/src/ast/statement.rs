@@ -278,6 +278,13 @@ pub enum AlterServer {
     },
     /// SOFTNUMA ON or OFF.
     SoftNuma(bool),
+    /// HARDWARE_OFFLOAD ON or OFF, with an accelerator's name.
+    HardwareOffload {
+        /// It is to be used.
+        on: bool,
+        /// Which, as written; none: whichever there is.
+        accelerator: Option<String>,
+    },
 }
 
 /// The CPUs that sessions run on.

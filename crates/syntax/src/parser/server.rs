@@ -3,7 +3,7 @@
 use super::*;
 
 /// Clauses of ALTER SERVER CONFIGURATION that are not carried out, and what may follow: these words, or else `=`.
-const NOT_BUILT: [(&str, &[&str]); 8] = [
+const NOT_BUILT: [(&str, &[&str]); 7] = [
     ("DIAGNOSTICS LOG", &["ON", "OFF", "PATH", "MAX_SIZE", "MAX_FILES"]),
     (
         "FAILOVER CLUSTER PROPERTY",
@@ -20,7 +20,6 @@ const NOT_BUILT: [(&str, &[&str]); 8] = [
     ("HADR CLUSTER CONTEXT", &[]),
     ("BUFFER POOL EXTENSION", &["ON", "OFF"]),
     ("MEMORY_OPTIMIZED", &["ON", "OFF", "TEMPDB_METADATA", "HYBRID_BUFFER_POOL"]),
-    ("HARDWARE_OFFLOAD", &["ON", "OFF"]),
     ("EXTERNAL AUTHENTICATION", &["ON", "OFF"]),
     ("SUSPEND_FOR_SNAPSHOT_BACKUP", &[]),
 ];
@@ -47,6 +46,9 @@ impl Parser<'_> {
             }
             return Ok(StatementKind::AlterServer(AlterServer::SoftNuma(on)));
         }
+        if self.eat_word("HARDWARE_OFFLOAD") {
+            return self.hardware_offload();
+        }
         if !self.eat_word("MILLRACE") {
             return self.clause_not_built();
         }
@@ -71,6 +73,30 @@ impl Parser<'_> {
             return self.skip_statement(&format!("ALTER SERVER CONFIGURATION SET {name}"));
         }
         Err(self.unexpected())
+    }
+
+    /// `= ON (ACCELERATOR = QAT, MODE = SOFTWARE)`, `OFF`; the sign may be left out.
+    fn hardware_offload(&mut self) -> ParseResult<StatementKind> {
+        self.eat_sym(Sym::Eq);
+        let on = self.eat_kw(Kw::On);
+        if !on {
+            self.expect_kw(Kw::Off)?;
+        }
+        let mut accelerator = None;
+        if self.eat_sym(Sym::LeftParen) {
+            self.expect_word("ACCELERATOR")?;
+            self.expect_sym(Sym::Eq)?;
+            accelerator = Some(self.any_word()?);
+            if self.eat_sym(Sym::Comma) {
+                self.expect_word("MODE")?;
+                self.expect_sym(Sym::Eq)?;
+                if !self.eat_word("HARDWARE") && !self.eat_word("SOFTWARE") {
+                    return Err(self.unexpected());
+                }
+            }
+            self.expect_sym(Sym::RightParen)?;
+        }
+        Ok(StatementKind::AlterServer(AlterServer::HardwareOffload { on, accelerator }))
     }
 
     /// `CPU = AUTO`, `CPU = 0 TO 3, 5`, `NUMANODE = 0`.
