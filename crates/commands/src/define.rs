@@ -4,6 +4,7 @@ mod change;
 pub(crate) mod ddl_trigger;
 pub(crate) mod dependents;
 mod drop;
+mod fill_factor;
 mod fulltext;
 mod global_tables;
 mod indexed_view;
@@ -246,6 +247,8 @@ impl Commands<'_> {
                 return Err(catalog::not_in_memory("operation", what).into());
             }
             self.no_memory_ddl()?;
+        } else {
+            self.fill_changes(&mut changes);
         }
         self.check_bound_columns(schema.as_deref(), &name.name, &changes)?;
         let rebuilds =
@@ -383,6 +386,7 @@ impl Commands<'_> {
     /// What CREATE TABLE creates, in the user's default schema if it names none; 262, 2760.
     fn table_to_create(&self, spec: &TableSpec) -> Result<TableSpec, SqlError> {
         let mut spec = spec.clone();
+        self.fill_table(&mut spec);
         if catalog::is_global_name(&spec.name) {
             spec.schema = "dbo".into();
             return Ok(spec);

@@ -186,7 +186,12 @@ impl Commands<'_> {
                 padded[..bytes.len()].copy_from_slice(&bytes);
                 self.state.context_info = Some(Bytes::new(&padded));
             }
-            // QUERY_GOVERNOR_COST_LIMIT and their like are read and have no effect.
+            // What is below 0 is no limit.
+            "QUERY_GOVERNOR_COST_LIMIT" => {
+                let limit = number.map_or(0, |limit| limit.clamp(0, i32::MAX.into()));
+                options.own_cost_limit = Some(limit as u32);
+            }
+            // The others are read and have no effect.
             _ => {}
         }
         Ok(())

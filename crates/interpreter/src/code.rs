@@ -40,6 +40,7 @@ pub(crate) struct Handler {
 }
 
 /// A compiled batch or procedure. Immutable; what it learns at run time is in [`crate::plan::CodeState`].
+#[derive(Default)]
 pub(crate) struct Code {
     pub ops: Vec<Op>,
     pub template: Vec<Value>,

@@ -11,6 +11,9 @@
 //! [`BYTES_MAX`] by their own estimate; those go first that nobody holds and nobody has met since the last round. What nobody
 //! holds gives way where memory is short ([`runtime::shortage`]).
 //!
+//! Under 'optimize for ad hoc workloads' the first batch of a text leaves a *stub* here, its text without a program, which says
+//! that it was met; the second one leaves the plan.
+//!
 //! Invariants: a shard's `bytes` is the sum over its plans; `round` names every plan of the shard once, oldest first.
 
 use crate::cache::Setting;
@@ -104,6 +107,8 @@ pub struct CachedPlan {
     met: AtomicBool,
     /// Nobody is to use it any more.
     gone: AtomicBool,
+    /// Only its text is there.
+    is_stub: bool,
     figures: Mutex<Figures>,
 }
 
@@ -152,6 +157,11 @@ impl CachedPlan {
             (None, Some(_)) => PlanKind::Prepared,
             (None, None) => PlanKind::Adhoc,
         }
+    }
+
+    /// Only that it was met is kept, and its text: `Compiled Plan Stub`.
+    pub fn is_stub(&self) -> bool {
+        self.is_stub
     }
 
     /// Its text as a client sees it: before that of a parameterised one stand its declarations.
@@ -356,7 +366,7 @@ impl SessionPlan {
     /// Its number in the cache; 0 when it is not there.
     #[inline]
     pub fn number(&self) -> u64 {
-        self.shared.number
+        if self.is_shared { self.shared.number } else { 0 }
     }
 }
 
@@ -443,6 +453,8 @@ pub struct PlanCache {
     shards: [Mutex<Shard>; SHARDS],
     last_number: AtomicU64,
     shard_bytes_max: usize,
+    /// The first batch of a text leaves a stub.
+    stubs_first: AtomicBool,
 }
 
 impl Default for PlanCache {
@@ -458,7 +470,13 @@ impl PlanCache {
             shards: Default::default(),
             last_number: AtomicU64::new(0),
             shard_bytes_max: bytes_max / SHARDS,
+            stubs_first: AtomicBool::new(false),
         }
+    }
+
+    /// 'optimize for ad hoc workloads': from now on. What is there stays.
+    pub fn set_stubs_first(&self, on: bool) {
+        self.stubs_first.store(on, Relaxed);
     }
 
     fn shard(&self, hash: u64) -> &Mutex<Shard> {
@@ -469,7 +487,7 @@ impl PlanCache {
     pub(crate) fn find(&self, key: &Key<'_>) -> Option<Arc<SessionPlan>> {
         let hash = key.hash();
         let plan = self.shard(hash).lock().plans.get(&hash)?.clone();
-        if !plan.is_of(key) {
+        if plan.is_stub || !plan.is_of(key) {
             return None;
         }
         plan.met.store(true, Relaxed);
@@ -485,28 +503,36 @@ impl PlanCache {
         };
         let number = 1 + self.last_number.fetch_add(1, Relaxed);
         let catalog = Arc::downgrade(key.catalog);
-        let plan = Arc::new(CachedPlan::new(number, code, catalog, key.setting, version));
+        let plan = Arc::new(CachedPlan::new(number, code, catalog.clone(), key.setting, version));
         let hash = key.hash();
+        let stub = match plan.kind() {
+            PlanKind::Adhoc if self.stubs_first.load(Relaxed) => {
+                Some(Arc::new(CachedPlan::stub(number, &plan, catalog)))
+            }
+            _ => None,
+        };
         // Dropped when the lock no longer is held: a plan may be as large as a text.
         let mut gone = Vec::new();
         let _held = NoSuspend::new();
         let shard = &mut *self.shard(hash).lock();
-        if let Some(other) = shard.plans.get(&hash)
-            && other.is_of(key)
-        {
+        let other = shard.plans.get(&hash).filter(|other| other.is_of(key)).cloned();
+        let is_first = match &other {
             // Another session was faster.
-            return SessionPlan::of(other.clone());
-        }
+            Some(other) if !other.is_stub => return SessionPlan::of(other.clone()),
+            other => other.is_none(),
+        };
         if shard.plans.contains_key(&hash) || matches!(key.what, What::Procedure { .. }) {
             shard.throw_out(|other, plan| other == hash || plan.is_before(key), &mut gone);
         }
-        if plan.bytes <= self.shard_bytes_max {
-            shard.make_room(plan.bytes, self.shard_bytes_max, &mut gone);
+        let stub = stub.filter(|_| is_first);
+        let kept = stub.as_ref().unwrap_or(&plan);
+        if kept.bytes <= self.shard_bytes_max {
+            shard.make_room(kept.bytes, self.shard_bytes_max, &mut gone);
             shard.round.push_back(hash);
-            shard.bytes += plan.bytes;
-            shard.plans.insert(hash, plan.clone());
+            shard.bytes += kept.bytes;
+            shard.plans.insert(hash, kept.clone());
         }
-        SessionPlan::of(plan)
+        Arc::new(SessionPlan { shared: plan, is_shared: stub.is_none() })
     }
 
     /// All plans, oldest first.
@@ -576,7 +602,21 @@ impl CachedPlan {
             sql_handle: OnceLock::new(),
             met: AtomicBool::new(true),
             gone: AtomicBool::new(false),
+            is_stub: false,
             figures: Mutex::default(),
+        }
+    }
+
+    /// What is kept of a batch that was met for the first time.
+    fn stub(number: u64, plan: &CachedPlan, catalog: Weak<Catalog>) -> CachedPlan {
+        let text = plan.code.program.text.clone();
+        let program = Arc::new(ir::Program { text, ..ir::Program::default() });
+        let code = Code { program, ..Code::default() };
+        CachedPlan {
+            bytes: std::mem::size_of::<CachedPlan>() + code.program.text.len(),
+            is_stub: true,
+            figures: Mutex::new(Figures { past_uses: 1, ..Figures::default() }),
+            ..CachedPlan::new(number, code, catalog, plan.setting, 0)
         }
     }
 }

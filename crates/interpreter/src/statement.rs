@@ -391,6 +391,9 @@ impl Vm<'_> {
         if self.state.options.implicit_transactions && opens_transaction(&planned.body) {
             self.state.transaction.begin_unseen(&self.state.options);
         }
+        if self.state.options.cost_limit() > 0 {
+            self.check_cost(&planned.body)?;
+        }
         match &mut planned.body {
             Body::There(there) => self.change_there(there, code, index, frame, guarded),
             Body::FastInsert(insert) => {

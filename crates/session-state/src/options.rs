@@ -58,6 +58,10 @@ pub struct SetOptions {
     pub telling: Telling,
     /// SET DEADLOCK_PRIORITY, -10 to 10.
     pub deadlock_priority: i8,
+    /// SET QUERY_GOVERNOR_COST_LIMIT; none: that of the server holds.
+    pub own_cost_limit: Option<u32>,
+    /// 'query governor cost limit', as it was when the request began.
+    pub server_cost_limit: u32,
     /// SET TRANSACTION ISOLATION LEVEL.
     pub isolation: engine::Isolation,
 }
@@ -83,12 +87,20 @@ impl Default for SetOptions {
             parseonly: false,
             telling: Telling::default(),
             deadlock_priority: 0,
+            own_cost_limit: None,
+            server_cost_limit: 0,
             isolation: engine::Isolation::ReadCommitted,
         }
     }
 }
 
 impl SetOptions {
+    /// What a statement may be estimated to cost, in SQL Server's units (about seconds); 0: whatever it costs.
+    #[inline]
+    pub fn cost_limit(&self) -> u32 {
+        self.own_cost_limit.unwrap_or(self.server_cost_limit)
+    }
+
     /// Is one of the switches on?
     #[inline]
     pub fn has(&self, switches: u32) -> bool {

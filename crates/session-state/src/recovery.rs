@@ -86,6 +86,7 @@ impl SessionState {
                 && self.trace_flags.is_empty()
                 && self.identity_insert.is_none()
                 && self.identity.is_own()
+                && self.options.own_cost_limit.is_none()
                 && self.options.telling == Default::default(),
         }
     }

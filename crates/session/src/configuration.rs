@@ -17,7 +17,7 @@ use session_state::{
     ConfigurationOption, NO_NULL_COLUMNS, NULL_COLUMNS, NUMERIC_ROUNDABORT, SetOptions,
 };
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering::Relaxed};
 use system_views::CONFIGURATION_OPTIONS;
 use tracing::info;
 use types::convert::CUTOFF;
@@ -32,6 +32,8 @@ const RECOVERY_INTERVAL: &str = "recovery interval (min)";
 const RECOVERY_INTERVAL_MIN_MAX: i64 = 60;
 const DEFAULT_LANGUAGE: &str = "default language";
 const YEAR_CUTOFF: &str = "two digit year cutoff";
+const STUBS_FIRST: &str = "optimize for ad hoc workloads";
+const COST_LIMIT: &str = "query governor cost limit";
 const NO_TRIGGER_RESULTS: &str = "disallow results from triggers";
 const USER_CONNECTIONS: &str = "user connections";
 const USER_OPTIONS: &str = "user options";
@@ -52,6 +54,8 @@ pub(crate) struct OftenAsked {
     pub no_trigger_results: AtomicBool,
     /// 'two digit year cutoff'.
     pub year_cutoff: AtomicU16,
+    /// 'query governor cost limit'; 0: none.
+    pub cost_limit: AtomicU32,
 }
 
 impl Default for OftenAsked {
@@ -59,6 +63,7 @@ impl Default for OftenAsked {
         OftenAsked {
             no_trigger_results: AtomicBool::new(false),
             year_cutoff: AtomicU16::new(CUTOFF),
+            cost_limit: AtomicU32::new(0),
         }
     }
 }
@@ -166,6 +171,8 @@ impl Instance {
         often.no_trigger_results.store(in_use(NO_TRIGGER_RESULTS) == 1, Relaxed);
         let cutoff = u16::try_from(in_use(YEAR_CUTOFF)).unwrap_or(CUTOFF);
         often.year_cutoff.store(cutoff, Relaxed);
+        often.cost_limit.store(u32::try_from(in_use(COST_LIMIT)).unwrap_or(0), Relaxed);
+        self.plans.set_stubs_first(in_use(STUBS_FIRST) == 1);
         self.workspace.set_parallelism(in_use(PARALLELISM), in_use(COST_THRESHOLD));
         drop(settings);
         self.fit_pools();

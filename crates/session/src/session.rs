@@ -290,6 +290,7 @@ impl Session {
         let request = self.group.begin(&self.state.cancel, open);
         let (state, host) = (&mut self.state, &mut self.host);
         state.options.year_cutoff = self.instance.often_asked.year_cutoff.load(Relaxed);
+        state.options.server_cost_limit = self.instance.often_asked.cost_limit.load(Relaxed);
         let run = catch_unwind(AssertUnwindSafe(|| body(state, host, &mut watch)));
         let worst = watch.worst;
         let panicked = run.is_err();

@@ -10,6 +10,7 @@ use types::Value;
 
 mod access;
 mod databases;
+mod options;
 mod tracking;
 
 fn config(fs: &Arc<SimFs>) -> InstanceConfig {

@@ -46,7 +46,7 @@ view! {
     usecounts int = p.uses().min(i32::MAX as u64) as i32;
     size_in_bytes int = p.size_bytes().min(i32::MAX as usize) as i32;
     memory_object_address varbinary(8) = Value::binary(&p.number().to_be_bytes());
-    cacheobjtype nvarchar(34) = "Compiled Plan";
+    cacheobjtype nvarchar(34) = if p.is_stub() { "Compiled Plan Stub" } else { "Compiled Plan" };
     objtype nvarchar(16) = p.kind().name();
     plan_handle varbinary(64) = Value::binary(&p.handle());
     pool_id int = 2;
@@ -204,7 +204,8 @@ fn document(context: &Context<'_>, args: &[Value]) -> Result<Vec<Document>, SqlE
     let Some(Value::Binary(handle)) = args.first() else { return Ok(Vec::new()) };
     let number = |i: usize| args.get(i).and_then(Value::as_i64);
     let all = context.server.plans().into_iter();
-    let Some(plan) = all.into_iter().find(|plan| **handle == plan.handle()[..]) else {
+    let is_meant = |plan: &Arc<CachedPlan>| **handle == plan.handle()[..] && !plan.is_stub();
+    let Some(plan) = all.into_iter().find(is_meant) else {
         return Ok(Vec::new());
     };
     let database = context.of_database_id(plan.database_id().into());
