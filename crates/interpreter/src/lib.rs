@@ -71,7 +71,7 @@ pub use ddl_trigger::{classify, logon};
 pub use figures::{Spread, StatementFigures};
 pub use global::{drop_global_tables, drop_stale_global_tables};
 pub use handles::{plan_handle, sql_handle};
-pub use plan_cache::{CachedPlan, PlanCache, PlanKind, PlanStatement};
+pub use plan_cache::{CacheLookups, CachedPlan, PlanCache, PlanKind, PlanStatement};
 pub use programs::{Programs, Session};
 pub use rpc::{
     BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,

@@ -455,6 +455,25 @@ pub struct PlanCache {
     shard_bytes_max: usize,
     /// The first batch of a text leaves a stub.
     stubs_first: AtomicBool,
+    /// Of texts, and of modules.
+    asked: [Asked; 2],
+}
+
+/// How often a plan was looked for here, and found.
+#[derive(Default)]
+struct Asked {
+    lookups: AtomicU64,
+    hits: AtomicU64,
+}
+
+/// How often plans of a kind were looked for in the cache, and found, since the server began. What a session has at hand
+/// itself it does not look for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CacheLookups {
+    /// However they ended.
+    pub lookups: u64,
+    /// Of them with a plan.
+    pub hits: u64,
 }
 
 impl Default for PlanCache {
@@ -471,7 +490,16 @@ impl PlanCache {
             last_number: AtomicU64::new(0),
             shard_bytes_max: bytes_max / SHARDS,
             stubs_first: AtomicBool::new(false),
+            asked: Default::default(),
         }
+    }
+
+    /// Those of texts, and of modules.
+    pub fn lookups(&self) -> [CacheLookups; 2] {
+        self.asked.each_ref().map(|asked| CacheLookups {
+            lookups: asked.lookups.load(Relaxed),
+            hits: asked.hits.load(Relaxed),
+        })
     }
 
     /// 'optimize for ad hoc workloads': from now on. What is there stays.
@@ -486,10 +514,13 @@ impl PlanCache {
     /// A plan that some session has compiled.
     pub(crate) fn find(&self, key: &Key<'_>) -> Option<Arc<SessionPlan>> {
         let hash = key.hash();
+        let asked = &self.asked[usize::from(matches!(key.what, What::Procedure { .. }))];
+        asked.lookups.fetch_add(1, Relaxed);
         let plan = self.shard(hash).lock().plans.get(&hash)?.clone();
         if plan.is_stub || !plan.is_of(key) {
             return None;
         }
+        asked.hits.fetch_add(1, Relaxed);
         plan.met.store(true, Relaxed);
         Some(SessionPlan::of(plan))
     }

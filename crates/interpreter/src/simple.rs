@@ -18,6 +18,8 @@ use ir::ExprKind;
 use std::fmt::Write;
 use std::sync::Arc;
 use syntax::LexOptions;
+use syntax::ast::Literal;
+use telemetry::counters::{Counter, add};
 use types::{Len, SqlType, Value};
 
 /// A compiled text and the values of its parameters.
@@ -43,13 +45,15 @@ impl Vm<'_> {
         }
         let lex = LexOptions { quoted_identifier: options.quoted_identifier };
         let simple = syntax::parameterise(text, &lex)?;
+        add(Counter::AutoParamAttempts, 1);
         let mut values = Vec::with_capacity(simple.constants.len());
         let mut declarations = String::new();
         for constant in &simple.constants {
-            let constant = binder::constant(constant, 1).ok()?;
-            let ExprKind::Const(value) = constant.kind else { return None };
+            let Some((value, ty)) = parameter(constant) else {
+                add(Counter::AutoParamsFailed, 1);
+                return None;
+            };
             values.push(value);
-            let ty = declared(&values[values.len() - 1], constant.ty)?;
             let comma = if values.len() > 1 { "," } else { "" };
             let _ = write!(declarations, "{comma}@{} {ty}", values.len());
         }
@@ -59,9 +63,11 @@ impl Vm<'_> {
         if let Some((slot, code, learnt)) =
             self.programs.texts.find(hash, setting, declarations, text)
         {
+            add(Counter::AutoParamsSafe, 1);
             return Some(Simple { slot: Some(slot), code, learnt, values });
         }
         if self.programs.texts.was_refused(hash) {
+            add(Counter::AutoParamsUnsafe, 1);
             return None;
         }
         let (plans, database) = (self.programs.plans.clone(), self.state.database.clone());
@@ -78,10 +84,12 @@ impl Vm<'_> {
                 // A mistake is told of the text as it was sent.
                 _ => {
                     self.programs.texts.note_refused(hash);
+                    add(Counter::AutoParamsUnsafe, 1);
                     return None;
                 }
             },
         };
+        add(Counter::AutoParamsSafe, 1);
         let learnt = CodeState::new(&code);
         learnt.meter.note_use();
         let slot = self.programs.texts.keep(hash, setting, declarations, text, &code, false);
@@ -91,6 +99,14 @@ impl Vm<'_> {
 
 fn has_one_plan(code: &Code) -> bool {
     matches!(&code.statements[..], [statement] if planner::has_one_plan(&statement.kind))
+}
+
+/// A constant's value, and the type of the parameter that takes its place.
+fn parameter(constant: &Literal) -> Option<(Value, SqlType)> {
+    let constant = binder::constant(constant, 1).ok()?;
+    let ExprKind::Const(value) = constant.kind else { return None };
+    let ty = declared(&value, constant.ty)?;
+    Some((value, ty))
 }
 
 /// The type of the parameter that takes a constant's place. None: too long, or characters that varchar may not have.

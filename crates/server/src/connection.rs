@@ -41,7 +41,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use tds::{Frame, Framer, ProtocolError, TokenWriter};
-use telemetry::WaitType;
+use telemetry::{Counter, WaitType, counters};
 use tracing::{debug, info, warn};
 
 /// A task that waited so long for its turn had better live elsewhere.
@@ -276,6 +276,7 @@ impl Connection {
         let mut state = self.state.lock();
         let attention = std::mem::take(&mut state.attention);
         if attention {
+            counters::add(Counter::Attentions, 1);
             // What came before it was for the request that it stopped.
             while let Ok(Some(frame)) = state.framer().next() {
                 if frame == Frame::Attention {

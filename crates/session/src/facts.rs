@@ -79,6 +79,10 @@ impl Server for InstanceFacts<'_> {
         self.0.sessions()
     }
 
+    fn plan_lookups(&self) -> [interpreter::CacheLookups; 2] {
+        self.0.plans.lookups()
+    }
+
     fn tasks(&self) -> Vec<TaskInfo> {
         self.0.schedulers().tasks()
     }

@@ -458,6 +458,12 @@ impl ResultSink for Watch<'_> {
 
     fn message(&mut self, message: &SqlMessage) {
         self.worst = self.worst.max(message.severity);
+        let kind = match message.severity {
+            0..=10 => Counter::InfoErrors,
+            11..SEVERITY_ENDS_SESSION => Counter::UserErrors,
+            _ => Counter::ConnectionErrors,
+        };
+        counters::add(kind, 1);
         self.sink.message(message);
     }
 

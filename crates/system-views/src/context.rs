@@ -30,6 +30,8 @@ pub trait Server {
     fn switches(&self) -> Vec<crate::SwitchFacts>;
     /// The plans in the cache.
     fn plans(&self) -> Vec<Arc<interpreter::CachedPlan>>;
+    /// How often plans of texts, and of modules, were looked for in it.
+    fn plan_lookups(&self) -> [interpreter::CacheLookups; 2];
     /// What statements may hold in sorts and hash tables.
     fn query_memory(&self) -> Arc<executor::MemoryPool>;
     /// Resource Governor.

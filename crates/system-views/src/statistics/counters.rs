@@ -2,9 +2,10 @@
 //!
 //! Source of names and types: SQL Server's documentation of sys.dm_os_performance_counters and of each object
 //! (reference: `Databases`, `Buffer Manager`, `Buffer Node`, `Memory Node`, `Memory Manager`, `Locks`, `Latches`,
-//! `Wait Statistics`, `General Statistics`, `SQL Statistics`, `Access Methods`). A name is blank-padded to 128 characters, as there. Rates
+//! `Wait Statistics`, `General Statistics`, `SQL Statistics`, `Access Methods`, `Plan Cache`, `Transactions`, `SQL Errors`). A name is blank-padded to 128 characters, as there. Rates
 //! are running totals: sample twice. Figures of a database begin when it is opened.
 
+mod execution;
 mod memory;
 
 use super::snapshot::{self, Snapshot};
@@ -98,6 +99,9 @@ pub fn readings(context: &Context<'_>, _: &[Value]) -> Result<Vec<Reading>, SqlE
     latches(&mut r);
     locks(&mut r);
     waits(&mut r, &snapshot);
+    execution::plans(&mut r, context);
+    execution::transactions(&mut r, &snapshot, &databases);
+    execution::errors(&mut r);
     Ok(r.all)
 }
 
@@ -105,7 +109,12 @@ fn statements(r: &mut Readings) {
     r.of("SQLServer:SQL Statistics", "")
         .add("Batch Requests/sec", RATE, total(Counter::BatchRequests))
         .add("SQL Compilations/sec", RATE, total(Counter::Compilations))
-        .add("SQL Re-Compilations/sec", RATE, total(Counter::Recompilations));
+        .add("SQL Re-Compilations/sec", RATE, total(Counter::Recompilations))
+        .add("SQL Attention rate", RATE, total(Counter::Attentions))
+        .add("Auto-Param Attempts/sec", RATE, total(Counter::AutoParamAttempts))
+        .add("Failed Auto-Params/sec", RATE, total(Counter::AutoParamsFailed))
+        .add("Safe Auto-Params/sec", RATE, total(Counter::AutoParamsSafe))
+        .add("Unsafe Auto-Params/sec", RATE, total(Counter::AutoParamsUnsafe));
     r.of("SQLServer:Access Methods", "")
         .add("Page Splits/sec", RATE, total(Counter::PageSplits))
         .add("Pages Allocated/sec", RATE, total(Counter::PagesAllocated))
