@@ -12,10 +12,10 @@
 use ir::*;
 
 use crate::access::Access;
-use crate::columns::{below_filters, is_movable};
+use crate::columns::{below_filters, is_movable, of_input, substitute};
 use crate::fold::fold;
 use crate::key_range::{bounds_more, reach};
-use crate::lower::{Lowering, of_input};
+use crate::lower::Lowering;
 
 /// Tables behind one tree at most: each is sought for each row.
 const TABLES_MAX: usize = 16;
@@ -25,7 +25,7 @@ pub(crate) struct Behind<'r> {
     pub get: &'r Get,
     /// What holds of its rows, over its own columns.
     pub own: Vec<Expr>,
-    /// Other predicates over its own columns, as they were handed in.
+    /// What else was to be brought to it, over its own columns too.
     pub others: Vec<Expr>,
 }
 
@@ -84,9 +84,7 @@ fn all_behind<'r>(
                 return Some(());
             }
             Rel::Project { input, exprs } if exprs.iter().all(|(_, e)| is_movable(e)) => {
-                let of = |id: ColId| exprs.iter().find(|(own, _)| *own == id);
-                let of = |id: ColId| of(id).map(|(_, e)| e.clone());
-                own.iter_mut().chain(&mut others).for_each(|e| e.replace_columns(&mut { of }));
+                own.iter_mut().chain(&mut others).for_each(|e| substitute(exprs, e));
                 rel = input;
             }
             Rel::SetOp {

@@ -6,6 +6,7 @@ use ir::*;
 use types::SqlType;
 
 use crate::fold::{conjuncts, fold};
+use crate::slots::Slots;
 
 /// Columns somebody needs.
 pub(crate) type Needed = HashSet<ColId>;
@@ -72,16 +73,6 @@ pub(crate) fn types_of(columns: Vec<(ColId, SqlType)>) -> HashMap<ColId, SqlType
     columns.into_iter().rev().collect()
 }
 
-pub(crate) fn retype(expr: &mut Expr, types: &HashMap<ColId, SqlType>) {
-    if let ExprKind::Col(id) = expr.kind {
-        if let Some(ty) = types.get(&id) {
-            expr.ty = *ty;
-        }
-        return;
-    }
-    expr.for_each_child_mut(&mut |child| retype(child, types));
-}
-
 /// May be computed elsewhere, and twice.
 pub(crate) fn is_movable(e: &Expr) -> bool {
     !e.any(&mut |e| match &e.kind {
@@ -100,12 +91,34 @@ pub(crate) fn below_filters<'r>(mut rel: &'r Rel, preds: &mut Vec<Expr>) -> &'r 
     rel
 }
 
-/// Puts what columns are in their place.
-pub(crate) fn put_names(names: &[(ColId, Expr)], e: &mut Expr) {
-    if !names.is_empty() {
-        let of = |id: ColId| names.iter().find(|(own, _)| *own == id).map(|(_, e)| e.clone());
+/// Puts what makes columns in their place. What is handed on as it is keeps what is said of it there.
+pub(crate) fn substitute(made: &[(ColId, Expr)], e: &mut Expr) {
+    let of = |id: ColId| {
+        let (_, e) = made.iter().find(|(own, _)| *own == id)?;
+        (e.kind != ExprKind::Col(id)).then(|| e.clone())
+    };
+    if !made.is_empty() {
         e.replace_columns(&mut { of });
     }
+}
+
+/// What is asked of the columns of UNION and the like, as it is asked of one of the inputs, whose columns are `own`.
+pub(crate) fn of_input(preds: &[Expr], columns: &[ColId], input: &Rel, own: &[ColId]) -> Vec<Expr> {
+    if preds.is_empty() {
+        return Vec::new();
+    }
+    let mut slots = Slots::new(columns);
+    let types = types_of(column_types(input));
+    let of = |pred: &Expr| {
+        let mut pred = pred.clone();
+        pred.replace_columns(&mut |id| {
+            let at = slots.of(id)?;
+            let ty = types.get(&own[at]).copied().unwrap_or(SqlType::Int);
+            Some(Expr::col(own[at], ty, true))
+        });
+        pred
+    };
+    preds.iter().map(of).collect()
 }
 
 /// Whether a subquery is asked in it.
@@ -147,6 +160,7 @@ fn collect_constants(rel: &Rel, known: &mut HashMap<ColId, Expr>) {
             }
         }
     }
+    rel.own_exprs(&mut |e| constants_of(e, known));
     match rel {
         Rel::Join { kind: JoinKind::Left, left, .. } => collect_constants(left, known),
         Rel::Join { kind: JoinKind::Right, right, .. } => collect_constants(right, known),
@@ -156,4 +170,12 @@ fn collect_constants(rel: &Rel, known: &mut HashMap<ColId, Expr>) {
         Rel::SetOp { .. } | Rel::Recursive { .. } => {}
         _ => rel.inputs().into_iter().for_each(|input| collect_constants(input, known)),
     }
+}
+
+/// Those of subqueries.
+fn constants_of(e: &Expr, known: &mut HashMap<ColId, Expr>) {
+    if let ExprKind::Subquery { query, .. } = &e.kind {
+        collect_constants(&query.rel, known);
+    }
+    e.for_each_child(&mut |child| constants_of(child, known));
 }

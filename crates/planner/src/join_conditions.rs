@@ -13,9 +13,16 @@ const DECIMAL_DIGITS_MAX: u8 = 38;
 /// Takes conditions on outer columns out of the filters of a subquery whose rows, and columns, are
 /// those of a FROM clause; projections in between only choose columns and go.
 pub(crate) fn pull_up(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>) {
+    pull_up_from(rel, outer, conditions, true);
+}
+
+/// The same; `unread`: nobody above reads what is constant.
+fn pull_up_from(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>, unread: bool) {
     match rel {
         Rel::Project { input, exprs } => {
-            let plain = exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id) || e.is_constant());
+            let plain = exprs
+                .iter()
+                .all(|(id, e)| e.kind == ExprKind::Col(*id) || unread && e.is_constant());
             let needed: Vec<ColId> = {
                 let mut ids = Vec::new();
                 conditions.iter().for_each(|c| c.columns(&mut ids));
@@ -25,7 +32,7 @@ pub(crate) fn pull_up(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>)
                 exprs.iter().any(|(id, e)| needed.contains(id) && e.kind != ExprKind::Col(*id));
             if plain && !computed {
                 *rel = std::mem::replace(&mut **input, Rel::OneRow);
-                pull_up(rel, outer, conditions);
+                pull_up_from(rel, outer, conditions, false);
             }
         }
         Rel::Filter { input, predicate } => {
@@ -43,8 +50,8 @@ pub(crate) fn pull_up(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>)
                 None => below,
             };
             match rel {
-                Rel::Filter { input, .. } => pull_up(input, outer, conditions),
-                rel => pull_up(rel, outer, conditions),
+                Rel::Filter { input, .. } => pull_up_from(input, outer, conditions, false),
+                rel => pull_up_from(rel, outer, conditions, false),
             }
         }
         _ => {}

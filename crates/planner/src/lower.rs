@@ -374,7 +374,11 @@ impl Lowering {
         let mut below_preds = Vec::new();
         let made: HashMap<ColId, &Expr> = match preds.is_empty() {
             true => HashMap::new(),
-            false => exprs.iter().rev().map(|(id, e)| (*id, e)).collect(),
+            // What is handed on as it is keeps what is said of it above.
+            false => {
+                let new = exprs.iter().rev().filter(|(id, e)| e.kind != ExprKind::Col(*id));
+                new.map(|(id, e)| (*id, e)).collect()
+            }
         };
         for mut pred in preds {
             self.breath.goes_on_by(16);
@@ -533,27 +537,6 @@ pub(crate) fn rows_of_set(op: SetOp, left: f64, right: f64) -> f64 {
         SetOp::Union => (left + right) / 2.0,
         SetOp::Except | SetOp::Intersect => left / 2.0,
     }
-}
-
-/// What is asked of the columns of UNION and the like, as it is asked of one of the inputs, whose columns are `own`.
-pub(crate) fn of_input(preds: &[Expr], columns: &[ColId], input: &Rel, own: &[ColId]) -> Vec<Expr> {
-    if preds.is_empty() {
-        return Vec::new();
-    }
-    let mut slots = Slots::new(columns);
-    // Types of the replaced columns: those of the input itself; a predicate keeps its own typed structure, so only the column
-    // nodes need them.
-    let types = types_of(column_types(input));
-    let of = |pred: &Expr| {
-        let mut pred = pred.clone();
-        pred.replace_columns(&mut |id| {
-            let at = slots.of(id)?;
-            Some(Expr::col(own[at], SqlType::Int, true))
-        });
-        retype(&mut pred, &types);
-        pred
-    };
-    preds.iter().map(of).collect()
 }
 
 /// Rows of a system view, of which nothing is known.

@@ -87,7 +87,7 @@ fn none_of(query: &Query, condition: Option<Expr>) -> Expr {
 fn is_stable(rel: &Rel) -> bool {
     let chooses = match rel {
         Rel::Top { .. } | Rel::Offset { .. } | Rel::System { .. } | Rel::Function { .. } => true,
-        Rel::Get(get) => get.sample.is_some(),
+        Rel::Get(get) => get.sample.is_some() || get.hints.readpast || get.hints.asks_for_locks(),
         _ => false,
     };
     let mut differs = chooses;
@@ -98,7 +98,8 @@ fn is_stable(rel: &Rel) -> bool {
 fn differs_of(e: &Expr) -> bool {
     let mut differs = match &e.kind {
         ExprKind::Func { func, .. } => func.is_per_row() || matches!(func, FuncId::User(_)),
-        ExprKind::Subquery { query, .. } => !is_stable(&query.rel),
+        // Each of the three would be taken apart again.
+        ExprKind::Subquery { .. } => true,
         _ => false,
     };
     e.for_each_child(&mut |child| differs |= differs_of(child));

@@ -4,7 +4,7 @@
 
 use ir::*;
 
-use crate::columns::Needed;
+use crate::columns::{Needed, of_input};
 use crate::fold::conjuncts;
 use crate::lower::*;
 

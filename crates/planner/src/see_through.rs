@@ -1,22 +1,21 @@
-//! Views, derived tables and common table expressions, seen through: what only gives other names to columns goes, and what
-//! computes some is done after an inner join, so that the tables below are joined, sought and ordered as if they were named
-//! where the view is.
+//! Views, derived tables and common table expressions, seen through: a projection that hands columns on as they are goes, and what
+//! computes some is done after a join, so that the tables below are joined, sought and ordered as if they were named where the
+//! view is. (The binder gives a column of a view the id of what it is, so another name is none here.)
 //!
 //! ```text
-//! s join (select id as k, v from t) d on d.k = s.k       -->   s join t on t.id = s.k
-//! s join (select id as k, f(v) as w from t) d ..         -->   (f(t.v) as w of (s join t ..))
-//! s join (a join b on .. where p) on q                   -->   s join (a join b on ..) on q and p
+//! s join (id, v of t) on id = s.k                   -->   s join t on id = s.k
+//! s join (id, f(v) as w of t) on q                  -->   id, f(v) as w of (s join t on q)
+//! s join (a join b on .. where p) on q              -->   s join (a join b on ..) on q and p
 //! ```
 //!
-//! Promise: the same rows under the same ids for whoever stands outside: ids that are listed by name, and not read by an
-//! expression, are given again by a projection right below the list. Computed columns move over inner joins alone, and only
-//! where they may be computed elsewhere; subqueries and functions of users stay where they are.
+//! Promise: the same rows under the same ids. Computed columns move over inner joins, and over outer ones from the side that
+//! keeps all of its rows, and only where they may be computed elsewhere; subqueries and functions of users stay where they are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use ir::*;
 
-use crate::columns::{Needed, below_filters, column_types, is_movable, put_names, types_of};
+use crate::columns::{Needed, below_filters, column_types, has_subquery, is_movable, substitute};
 use crate::fold::{all_of, conjuncts};
 
 /// Sees through what stands in `rel`, of which `outside` are read by others. `flat`: joins may be done in another order than
@@ -30,13 +29,7 @@ pub(crate) fn see_through(rel: &mut Rel, outside: &Needed, flat: bool) {
     if !note(rel, &mut HashSet::new(), &mut read) {
         return;
     }
-    let mut names = Names { firsts: HashMap::new(), read, flat };
-    let mut listed: Vec<ColId> = outside.iter().copied().collect();
-    listed.sort_unstable();
-    names.below_list(rel, &listed);
-    if !names.firsts.is_empty() {
-        rel.walk_exprs_mut(&mut |e| names.rename(e));
-    }
+    Sight { read, flat }.at_root(rel);
 }
 
 /// Sees through what stands in the subqueries of an expression that nobody else plans.
@@ -54,13 +47,7 @@ fn has_named(rel: &Rel) -> bool {
         let named = matches!(input, Rel::Project { .. });
         named || has_named(input)
     });
-    rel.own_exprs(&mut |e| found = found || asks(e));
-    found
-}
-
-fn asks(e: &Expr) -> bool {
-    let mut found = matches!(e.kind, ExprKind::Subquery { .. });
-    e.for_each_child(&mut |child| found = found || asks(child));
+    rel.own_exprs(&mut |e| found = found || has_subquery(e));
     found
 }
 
@@ -117,50 +104,34 @@ fn note_of(e: &Expr, made: &mut HashSet<ColId>, read: &mut Needed) -> bool {
     once
 }
 
-struct Names {
-    /// The first name of each column whose projection is gone.
-    firsts: HashMap<ColId, ColId>,
+struct Sight {
     /// Columns that anybody reads.
     read: Needed,
     flat: bool,
 }
 
-impl Names {
-    fn first(&self, id: ColId) -> ColId {
-        self.firsts.get(&id).copied().unwrap_or(id)
-    }
-
-    /// What stands right below somebody who lists columns by their ids: they are there afterwards.
-    fn below_list(&mut self, rel: &mut Rel, listed: &[ColId]) {
-        if let Rel::Project { input, exprs } = rel {
-            exprs.iter_mut().for_each(|(_, e)| self.asked(e));
-            self.strip(input);
-            return;
-        }
-        let types = types_of(column_types(rel));
-        self.strip(rel);
-        let own: Vec<ColId> = listed.iter().copied().filter(|id| types.contains_key(id)).collect();
-        if own.iter().any(|id| self.firsts.contains_key(id)) {
-            let col = |id: ColId| (id, Expr::col(self.first(id), types[&id], true));
-            let exprs = own.into_iter().map(col).collect();
-            wrap(rel, |input| Rel::Project { input, exprs });
-        }
-    }
-
-    /// Sees through all of a tree whose columns are read by expressions alone.
-    fn strip(&mut self, rel: &mut Rel) {
+impl Sight {
+    /// A tree of whose columns somebody keeps a list: a projection at its top is that list.
+    fn at_root(&self, rel: &mut Rel) {
         match rel {
-            Rel::SetOp { left, left_columns, right, right_columns, .. } => {
-                self.below_list(left, left_columns);
-                self.below_list(right, right_columns);
+            Rel::Project { input, exprs } => {
+                exprs.iter_mut().for_each(|(_, e)| self.asked(e));
+                self.below(input);
             }
-            Rel::Recursive { anchor, anchor_columns, step, step_columns, .. } => {
-                self.below_list(anchor, anchor_columns);
-                self.below_list(step, step_columns);
-            }
-            Rel::Distinct { input, over: listed }
-            | Rel::Serialize { input, columns: listed, .. } => self.below_list(input, listed),
-            _ => rel.inputs_mut().into_iter().for_each(|input| self.strip(input)),
+            rel => self.below(rel),
+        }
+    }
+
+    fn below(&self, rel: &mut Rel) {
+        let listed = matches!(
+            rel,
+            Rel::SetOp { .. }
+                | Rel::Recursive { .. }
+                | Rel::Distinct { .. }
+                | Rel::Serialize { .. }
+        );
+        for input in rel.inputs_mut() {
+            if listed { self.at_root(input) } else { self.below(input) }
         }
         rel.own_exprs_mut(&mut |e| self.asked(e));
         match rel {
@@ -170,46 +141,28 @@ impl Names {
         }
     }
 
-    /// Sees through the subqueries of an expression.
-    fn asked(&mut self, e: &mut Expr) {
+    /// The subqueries of an expression.
+    fn asked(&self, e: &mut Expr) {
         if let ExprKind::Subquery { query, .. } = &mut e.kind {
-            let listed: Vec<ColId> = query.output.iter().map(|c| c.id).collect();
-            self.below_list(&mut query.rel, &listed);
+            self.at_root(&mut query.rel);
         }
         e.for_each_child_mut(&mut |child| self.asked(child));
     }
 
-    /// A projection goes if it does no more than give names.
-    fn project(&mut self, rel: &mut Rel) {
+    /// A projection goes if it does no more than hand columns on.
+    #[inline(never)]
+    fn project(&self, rel: &mut Rel) {
         let Rel::Project { input, exprs } = rel else { return };
         exprs.retain(|(id, _)| self.read.contains(id));
-        let own: HashSet<ColId> = input.columns().into_iter().collect();
-        if !exprs.iter().all(|(_, e)| self.is_of(e, &own)) {
-            return;
-        }
-        for (id, e) in exprs {
-            self.name(*id, e);
-        }
-        *rel = std::mem::replace(input, Rel::OneRow);
-    }
-
-    /// Whether an expression is a column of the rows below alone, and not of a row further out, which an outer join above has
-    /// where it has no match.
-    fn is_of(&self, e: &Expr, own: &HashSet<ColId>) -> bool {
-        matches!(e.kind, ExprKind::Col(id) if own.contains(&self.first(id)))
-    }
-
-    fn name(&mut self, id: ColId, e: &Expr) {
-        if let ExprKind::Col(of) = e.kind
-            && of != id
-        {
-            self.firsts.insert(id, self.first(of));
+        if hand_on(exprs, input) {
+            *rel = std::mem::replace(input, Rel::OneRow);
         }
     }
 
     /// Lifts projections from below a join, from whatever side keeps all of its rows, or its matches alone; and from below an
     /// inner join the filters over others.
-    fn lift(&mut self, rel: &mut Rel) {
+    #[inline(never)]
+    fn lift(&self, rel: &mut Rel) {
         let Rel::Join { kind, left, right, on } = rel else { return };
         let mut conditions = Vec::new();
         let mut computed = Vec::new();
@@ -226,7 +179,7 @@ impl Names {
         if let Some(on) = on.take() {
             conjuncts(on, &mut conditions);
         }
-        conditions.iter_mut().for_each(|e| put_names(&computed, e));
+        conditions.iter_mut().for_each(|e| substitute(&computed, e));
         *on = all_of(conditions);
         if inner && on.is_some() {
             *kind = JoinKind::Inner;
@@ -245,45 +198,28 @@ impl Names {
 
     /// The same for one side of the join.
     fn lift_of(
-        &mut self,
+        &self,
         side: &mut Rel,
         inner: bool,
         conditions: &mut Vec<Expr>,
         computed: &mut Vec<(ColId, Expr)>,
     ) {
-        let (mut filters, mut below) = (Vec::new(), &*side);
-        while let Rel::Filter { input, predicate } = below {
-            filters.push(predicate);
-            below = input;
+        if !is_lifted(side, inner) {
+            return;
         }
-        let moves = |e: &Expr| is_movable(e) && !e.calls_users();
-        match below {
-            Rel::Join { .. } if inner && filters.iter().any(|f| moves(f)) => {}
-            Rel::Project { input, exprs } => {
-                let all = exprs.iter().all(|(_, e)| matches!(e.kind, ExprKind::Col(_)) || moves(e));
-                let of = below_filters(input, &mut Vec::new());
-                if !all || !matches!(of, Rel::Get(_) | Rel::Join { .. }) {
-                    return;
-                }
-            }
-            _ => return,
-        }
-        let mut preds = Vec::new();
-        let mut own = Vec::new();
+        let (mut preds, mut made) = (Vec::new(), None);
         loop {
             match std::mem::replace(side, Rel::OneRow) {
                 Rel::Filter { input, predicate } => {
                     conjuncts(predicate, &mut preds);
                     *side = *input;
                 }
-                Rel::Project { input, exprs } if own.is_empty() => {
-                    let there: HashSet<ColId> = input.columns().into_iter().collect();
-                    let (names, others): (Vec<_>, Vec<_>) =
-                        exprs.into_iter().partition(|(_, e)| self.is_of(e, &there));
-                    names.iter().for_each(|(id, e)| self.name(*id, e));
-                    own = others;
-                    own.iter_mut().for_each(|(_, e)| self.rename(e));
-                    preds.iter_mut().for_each(|e| put_names(&own, e));
+                Rel::Project { input, exprs } => {
+                    preds.iter_mut().for_each(|e| substitute(&exprs, e));
+                    made = Some(match made {
+                        None => exprs,
+                        Some(above) => over(above, &exprs),
+                    });
                     *side = *input;
                 }
                 rel => {
@@ -292,9 +228,13 @@ impl Names {
                 }
             }
         }
-        computed.append(&mut own);
+        if let Some(mut made) = made {
+            let there: HashSet<ColId> = side.columns().into_iter().collect();
+            made.retain(|(id, e)| e.kind != ExprKind::Col(*id) || !there.contains(id));
+            computed.append(&mut made);
+        }
         if inner && matches!(side, Rel::Join { .. }) {
-            let (mut lifted, kept) = preds.into_iter().partition(|p| moves(p));
+            let (mut lifted, kept) = preds.into_iter().partition(moves);
             conditions.append(&mut lifted);
             preds = kept;
         }
@@ -302,16 +242,44 @@ impl Names {
             wrap(side, |input| Rel::Filter { input, predicate });
         }
     }
+}
 
-    fn rename(&self, e: &mut Expr) {
-        match &mut e.kind {
-            ExprKind::Col(id) => *id = self.first(*id),
-            ExprKind::Subquery { query, .. } => {
-                query.rel.walk_exprs_mut(&mut |e| self.rename(e));
-            }
-            _ => {}
+/// Whether all expressions are columns of the rows below, under the same ids; not those of a row further out, which an outer
+/// join above has where it has no match.
+fn hand_on(exprs: &[(ColId, Expr)], input: &Rel) -> bool {
+    let same = exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id));
+    same && {
+        let there: HashSet<ColId> = input.columns().into_iter().collect();
+        exprs.iter().all(|(id, _)| there.contains(id))
+    }
+}
+
+/// What a projection makes of columns that another one below it makes.
+fn over(mut above: Vec<(ColId, Expr)>, below: &[(ColId, Expr)]) -> Vec<(ColId, Expr)> {
+    above.iter_mut().for_each(|(_, e)| substitute(below, e));
+    above
+}
+
+/// May be computed, or asked, after a join.
+fn moves(e: &Expr) -> bool {
+    is_movable(e) && !e.calls_users()
+}
+
+/// Whether something of a join's side is lifted: its projections, over tables and joins of them, or its filters over a join.
+fn is_lifted(side: &Rel, inner: bool) -> bool {
+    let (mut filters, mut projects) = (Vec::new(), false);
+    let mut rel = below_filters(side, &mut filters);
+    while let Rel::Project { input, exprs } = rel {
+        if !exprs.iter().all(|(_, e)| moves(e)) {
+            return false;
         }
-        e.for_each_child_mut(&mut |child| self.rename(child));
+        projects = true;
+        rel = below_filters(input, &mut Vec::new());
+    }
+    match rel {
+        Rel::Join { .. } => projects || inner && filters.iter().any(moves),
+        Rel::Get(_) => projects,
+        _ => false,
     }
 }
 

@@ -11,10 +11,7 @@ use crate::fold::fold;
 use crate::goal::{FEW_ROWS, Goal};
 use crate::lower::*;
 use crate::plan::*;
-use crate::top_below::{computed_above, top_below};
-
-/// A TOP of more rows is taken for one of all.
-const FIRST_ROWS_MAX: i64 = 10_000;
+use crate::top_below::{FIRST_ROWS_MAX, computed_above, top_below};
 
 impl Lowering {
     /// ORDER BY.

@@ -11,17 +11,27 @@
 
 use ir::*;
 
-use crate::columns::{is_movable, put_names};
-use crate::lower::of_input;
+use crate::columns::{is_movable, of_input, substitute};
+
+/// A TOP of more rows is taken for one of all.
+pub(crate) const FIRST_ROWS_MAX: i64 = 10_000;
 
 /// A TOP of an order, with what can be asked further down asked there.
 pub(crate) fn top_below(input: Rel, count: &Expr) -> Rel {
     match input {
-        Rel::Sort { input, keys } if is_movable(count) => {
+        Rel::Sort { input, keys } if is_few(count) => {
             let input = Box::new(each_first(*input, &keys, count));
             Rel::Sort { input, keys }
         }
         input => input,
+    }
+}
+
+/// A number that is a constant, and no large one, or the same each time it is asked for.
+fn is_few(count: &Expr) -> bool {
+    match &count.kind {
+        ExprKind::Const(n) => n.as_i64().is_some_and(|n| n <= FIRST_ROWS_MAX),
+        _ => is_movable(count),
     }
 }
 
@@ -84,11 +94,14 @@ fn each_first(rel: Rel, keys: &[SortKey], count: &Expr) -> Rel {
     }
 }
 
-/// Whether several inputs are put together below projections.
+/// Whether several inputs are put together below projections of what may be computed elsewhere, so that a predicate is
+/// brought to each of them.
 pub(crate) fn is_union(rel: &Rel) -> bool {
     match rel {
         Rel::SetOp { op: SetOp::UnionAll, .. } => true,
-        Rel::Project { input, .. } => is_union(input),
+        Rel::Project { input, exprs } => {
+            exprs.iter().all(|(_, e)| is_movable(e)) && is_union(input)
+        }
         _ => false,
     }
 }
@@ -97,7 +110,7 @@ pub(crate) fn is_union(rel: &Rel) -> bool {
 pub(crate) fn filtered(rel: Rel, mut predicate: Expr) -> Rel {
     match rel {
         Rel::Project { input, exprs } if exprs.iter().all(|(_, e)| is_movable(e)) => {
-            put_names(&exprs, &mut predicate);
+            substitute(&exprs, &mut predicate);
             Rel::Project { input: Box::new(filtered(*input, predicate)), exprs }
         }
         Rel::SetOp { op, left, left_columns, right, right_columns, columns, step } => {

@@ -152,6 +152,8 @@ fn not_in_agrees_with_counting_what_is_no_mismatch() {
                     "b.id < 0",
                     "b.id = a.id",
                     "b.id = a.g AND b.n > 0",
+                    "b.n = a.g",
+                    "b.n = a.id % 3 AND b.v IS NOT NULL",
                 ] {
                     let text = format!(
                         "SELECT id FROM a WHERE id < 120 AND {outer} NOT IN
