@@ -28,6 +28,7 @@ mod empty;
 mod information_schema;
 mod msdb;
 mod odbc;
+mod paging;
 mod statistics;
 
 pub use catalog_views::audits::{AuditRow, audit_file_row};

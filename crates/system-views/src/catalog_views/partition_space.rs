@@ -10,9 +10,9 @@ use super::indexes::all;
 use super::partitions::{Partition, Shares, partitions_of};
 use crate::context::Context;
 use crate::declare::{Declared, view};
-use engine::{EngineError, TreeId, TreeSpace};
+use crate::paging::while_breathing;
+use engine::{TreeId, TreeSpace};
 use executor::SqlError;
-use runtime::task::Breath;
 use std::collections::HashMap;
 use std::rc::Rc;
 use types::Value;
@@ -100,29 +100,6 @@ pub fn spaced(context: &Context<'_>, _: &[Value]) -> Result<Vec<Spaced>, SqlErro
     }
     Ok(all_spaced)
 }
-
-/// What reads pages, stopped when the session is to stop.
-pub fn while_breathing<T>(
-    read: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T, EngineError>,
-) -> Result<T, SqlError> {
-    let mut stopped = None;
-    let mut breath = Breath::new();
-    let mut stop = || match breath.steps(PAGE_STEPS) {
-        Ok(()) => false,
-        Err(error) => {
-            stopped = Some(error);
-            true
-        }
-    };
-    let read = read(&mut stop);
-    match stopped {
-        Some(error) => Err(error.into()),
-        None => read.map_err(executor::from_engine_alone),
-    }
-}
-
-/// Steps that a page counts for.
-const PAGE_STEPS: usize = 64;
 
 /// Pages of one kind of a partition.
 pub struct Unit {

@@ -5,9 +5,9 @@
 //! pages are in `partition_space.rs`.
 
 use super::indexes::{Index, all};
-use super::partition_space::while_breathing;
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
+use crate::paging::while_breathing;
 use crate::types_table::column_type;
 use catalog::{ModuleKind, PartitionFunctionDef, PartitionSchemeDef, Partitioned, ProcedureDef};
 use engine::{PageId, TreeId};

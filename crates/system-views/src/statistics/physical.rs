@@ -6,10 +6,10 @@
 //! that its rows would take and nothing measured; memory-optimised tables have no row, as in SQL Server.
 
 use super::index_arguments::{Asked, incorrect};
-use crate::catalog_views::partition_space::while_breathing;
 use crate::catalog_views::partitions::{Partition, Shares};
 use crate::context::Context;
 use crate::declare::{Cell, Declared, NULL, view};
+use crate::paging::while_breathing;
 use engine::{LevelFigures, Measure, TreeId};
 use executor::SqlError;
 use std::rc::Rc;
