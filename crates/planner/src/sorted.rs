@@ -83,12 +83,12 @@ impl Lowering {
         fold(&mut count);
         let input = match (percent, &ties) {
             (false, None) => match computed_above(input) {
-                Ok((input, exprs)) => {
+                (input, Some(exprs)) => {
                     let input = Box::new(input);
                     let input = Box::new(Rel::Top { input, count, percent, ties });
                     return self.rel(Rel::Project { input, exprs }, Vec::new(), needed);
                 }
-                Err(input) => top_below(input, &count),
+                (input, None) => top_below(input, &count),
             },
             _ => input,
         };

@@ -35,14 +35,14 @@ fn is_few(count: &Expr) -> bool {
     }
 }
 
-/// What is computed of rows that are sorted by columns that were there before, and those keys over what it is computed of: it
-/// may be done afterwards.
-pub(crate) fn computed_above(input: Rel) -> Result<(Rel, Vec<(ColId, Expr)>), Rel> {
-    let Rel::Sort { input, keys } = input else { return Err(input) };
-    let Rel::Project { input, exprs } = *input else { return Err(Rel::Sort { input, keys }) };
+/// A tree that is sorted by columns which were there before others were computed, without what computes them, and that: it may
+/// be done afterwards.
+pub(crate) fn computed_above(input: Rel) -> (Rel, Option<Vec<(ColId, Expr)>>) {
+    let Rel::Sort { input, keys } = input else { return (input, None) };
+    let Rel::Project { input, exprs } = *input else { return (Rel::Sort { input, keys }, None) };
     match over(&keys, &exprs) {
-        Some(keys) => Ok((Rel::Sort { input, keys }, exprs)),
-        None => Err(Rel::Sort { input: Box::new(Rel::Project { input, exprs }), keys }),
+        Some(keys) => (Rel::Sort { input, keys }, Some(exprs)),
+        None => (Rel::Sort { input: Box::new(Rel::Project { input, exprs }), keys }, None),
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn transactions(r: &mut Readings, snapshot: &Snapshot, databases: &[D
     let age_ns = |begun: u64| now.saturating_sub(begun);
     let longest_ns = all().map(|t| age_ns(t.begun_unix_ns)).max().unwrap_or(0);
     let open = || databases.iter().filter_map(|database| database.open.as_ref());
-    let version_bytes: u64 = open().map(|open| open.engine.stats().version_bytes as u64).sum();
+    let version_bytes: u64 = open().map(|open| open.engine.stats().version_bytes).sum();
     r.of("SQLServer:Transactions", "")
         .add("Transactions", PLAIN, all().count() as u64)
         .add("Snapshot Transactions", PLAIN, under_snapshot().count() as u64)
