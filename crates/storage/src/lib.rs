@@ -31,6 +31,7 @@ mod log;
 #[cfg(not(loom))]
 mod measure;
 pub mod memory;
+#[cfg(not(loom))]
 mod near;
 #[cfg(not(loom))]
 mod node;
