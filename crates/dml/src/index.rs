@@ -110,9 +110,7 @@ impl IndexWriter {
         values: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("an index entry is written without a transaction");
-        };
+        let txn = writing(cx);
         self.add(entry, txn).map_err(|e| match e {
             engine::EngineError::Duplicate => {
                 duplicate_key(table, Some(&table.indexes[self.at]), values)
@@ -149,18 +147,14 @@ impl IndexWriter {
 
     /// Takes an entry away. The transaction has the row's lock.
     pub fn delete(&self, table: &TableDef, entry: &Entry, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("an index entry is deleted without a transaction");
-        };
+        let txn = writing(cx);
         let deleted = txn.delete_entry(&self.tree, &entry.key);
         self.was_there(deleted, table, cx)
     }
 
     /// Changes what is stored under an entry's key, likewise.
     pub fn update(&self, table: &TableDef, entry: &Entry, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("an index entry is changed without a transaction");
-        };
+        let txn = writing(cx);
         let updated = txn.update_entry(&self.tree, &entry.key, &RowImage::new(&entry.row));
         self.was_there(updated, table, cx)
     }
@@ -173,9 +167,7 @@ impl IndexWriter {
         row: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("an index entry is written without a transaction");
-        };
+        let txn = writing(cx);
         match txn.insert(&self.tree, key, &RowImage::new(row), &mut self.hint) {
             Ok(()) => Ok(()),
             Err(engine::EngineError::Duplicate) => Err(self.told_by_entry(table, row)),
@@ -190,9 +182,7 @@ impl IndexWriter {
         key: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("an index entry is deleted without a transaction");
-        };
+        let txn = writing(cx);
         let deleted = txn.delete_entry_near(&self.tree, key, &mut self.hint);
         self.was_there(deleted, table, cx)
     }
@@ -205,9 +195,7 @@ impl IndexWriter {
         row: &[u8],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("an index entry is changed without a transaction");
-        };
+        let txn = writing(cx);
         let updated = txn.update_entry_near(&self.tree, key, &RowImage::new(row), &mut self.hint);
         self.was_there(updated, table, cx)
     }
@@ -235,6 +223,15 @@ impl IndexWriter {
             values[*ordinal] = index.layout.decode_column(row, at + 1).unwrap_or_default();
         }
         duplicate_key(table, Some(index), &values)
+    }
+}
+
+/// The transaction that entries are written in.
+#[inline]
+fn writing<'t>(cx: &'t mut Cx<'_>) -> &'t mut engine::Txn {
+    match cx.txn.as_deref_mut() {
+        Some(txn) => txn,
+        None => stdx::fatal!("an index entry is written without a transaction"),
     }
 }
 

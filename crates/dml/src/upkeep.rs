@@ -391,12 +391,9 @@ impl Upkeep {
             self.late[i].push(What::Comes, key, row);
             return Ok(());
         }
-        match &mut self.put_off {
-            Some(put_off) if put_off.takes(i) => {
-                put_off.push(i, What::Comes, key, row);
-                Ok(())
-            }
-            _ => self.indexes[i].insert(table, &self.ready[i].new, values, cx),
+        match self.puts_off(i, What::Comes) {
+            true => Ok(()),
+            false => self.indexes[i].insert(table, &self.ready[i].new, values, cx),
         }
     }
 
@@ -407,13 +404,9 @@ impl Upkeep {
         table: &TableDef,
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        let old = &self.ready[i].old;
-        match &mut self.put_off {
-            Some(put_off) if put_off.takes(i) => {
-                put_off.push(i, What::Goes, &old.key, &[]);
-                Ok(())
-            }
-            _ => self.indexes[i].delete(table, old, cx),
+        match self.puts_off(i, What::Goes) {
+            true => Ok(()),
+            false => self.indexes[i].delete(table, &self.ready[i].old, cx),
         }
     }
 
@@ -424,14 +417,24 @@ impl Upkeep {
         table: &TableDef,
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        let new = &self.ready[i].new;
-        match &mut self.put_off {
-            Some(put_off) if put_off.takes(i) => {
-                put_off.push(i, What::Changes, &new.key, &new.row);
-                Ok(())
-            }
-            _ => self.indexes[i].update(table, new, cx),
+        match self.puts_off(i, What::Changes) {
+            true => Ok(()),
+            false => self.indexes[i].update(table, &self.ready[i].new, cx),
         }
+    }
+
+    /// Puts the change of the entry that is ready off, where it may be.
+    #[inline]
+    fn puts_off(&mut self, i: usize, what: What) -> bool {
+        let Some(put_off) = self.put_off.as_mut().filter(|put_off| put_off.takes(i)) else {
+            return false;
+        };
+        let ReadyEntry { old, new, .. } = &self.ready[i];
+        match what {
+            What::Goes => put_off.push(i, what, &old.key, &[]),
+            What::Changes | What::Comes => put_off.push(i, what, &new.key, &new.row),
+        }
+        true
     }
 
     /// Entries of a row that has gone.

@@ -82,6 +82,11 @@ pub(crate) fn is_movable(e: &Expr) -> bool {
     })
 }
 
+/// May be computed, or asked, after other tables have been met, or once more: nobody's own function sees to it.
+pub(crate) fn may_wait(e: &Expr) -> bool {
+    is_movable(e) && !e.calls_users()
+}
+
 /// What stands below filters, whose predicates go to `preds`.
 pub(crate) fn below_filters<'r>(mut rel: &'r Rel, preds: &mut Vec<Expr>) -> &'r Rel {
     while let Rel::Filter { input, predicate } = rel {

@@ -15,7 +15,7 @@ use types::{SqlType, Value};
 use crate::columns::{below_filters, has_subquery, is_movable};
 use crate::fold::all_of;
 use crate::key_range::comes_in_order_of;
-use crate::top_below::{filtered, is_union};
+use crate::top_below::{filtered, first_by, is_union};
 
 /// Aggregates that are taken apart at most.
 const ENDS_MAX: usize = 4;
@@ -60,13 +60,8 @@ fn end_of(rel: &Rel, id: ColId, desc: bool, at_once: bool) -> Option<Rel> {
             }
             let ordinal = get.columns.iter().position(|column| *column == id)?;
             let expr = Expr::col(id, get.table.columns[ordinal].ty, false);
-            let keys = vec![SortKey { expr, desc }];
-            Some(Rel::Top {
-                input: Box::new(Rel::Sort { input: Box::new(rel.clone()), keys }),
-                count: Expr::constant(Value::BigInt(1), SqlType::BigInt),
-                percent: false,
-                ties: None,
-            })
+            let one = Expr::constant(Value::BigInt(1), SqlType::BigInt);
+            Some(first_by(rel.clone(), vec![SortKey { expr, desc }], one))
         }
         below if !preds.is_empty() && is_union(below) && preds.iter().all(is_movable) => {
             end_of(&filtered(below.clone(), all_of(preds)?), id, desc, at_once)

@@ -15,7 +15,7 @@
 use ir::*;
 use types::SqlType;
 
-use crate::columns::has_subquery;
+use crate::columns::{has_subquery, may_wait};
 use crate::join::halves;
 use crate::lower::Lowering;
 use crate::plan::PhysicalJoin;
@@ -87,21 +87,11 @@ fn none_of(query: &Query, condition: Option<Expr>) -> Expr {
 fn is_stable(rel: &Rel) -> bool {
     let chooses = match rel {
         Rel::Top { .. } | Rel::Offset { .. } | Rel::System { .. } | Rel::Function { .. } => true,
-        Rel::Get(get) => get.sample.is_some() || get.hints.readpast || get.hints.asks_for_locks(),
+        Rel::Get(get) => get.sample.is_some() || get.hints.asks_for_locks(),
         _ => false,
     };
-    let mut differs = chooses;
-    rel.own_exprs(&mut |e| differs |= differs_of(e));
-    !differs && rel.inputs().into_iter().all(is_stable)
-}
-
-fn differs_of(e: &Expr) -> bool {
-    let mut differs = match &e.kind {
-        ExprKind::Func { func, .. } => func.is_per_row() || matches!(func, FuncId::User(_)),
-        // Each of the three would be taken apart again.
-        ExprKind::Subquery { .. } => true,
-        _ => false,
-    };
-    e.for_each_child(&mut |child| differs |= differs_of(child));
-    differs
+    // A subquery's own NOT IN would be taken apart each time that this one is asked.
+    let mut stable = !chooses;
+    rel.own_exprs(&mut |e| stable = stable && may_wait(e));
+    stable && rel.inputs().into_iter().all(is_stable)
 }

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 
 use ir::*;
 
-use crate::columns::{Needed, below_filters, column_types, has_subquery, is_movable, substitute};
+use crate::columns::{Needed, below_filters, column_types, has_subquery, may_wait, substitute};
 use crate::fold::{all_of, conjuncts};
 
 /// Sees through what stands in `rel`, of which `outside` are read by others. `flat`: joins may be done in another order than
@@ -207,7 +207,7 @@ impl Sight {
         if !is_lifted(side, inner) {
             return;
         }
-        let (mut preds, mut made) = (Vec::new(), None);
+        let (mut preds, mut made) = (Vec::new(), None::<Vec<(ColId, Expr)>>);
         loop {
             match std::mem::replace(side, Rel::OneRow) {
                 Rel::Filter { input, predicate } => {
@@ -218,7 +218,10 @@ impl Sight {
                     preds.iter_mut().for_each(|e| substitute(&exprs, e));
                     made = Some(match made {
                         None => exprs,
-                        Some(above) => over(above, &exprs),
+                        Some(mut above) => {
+                            above.iter_mut().for_each(|(_, e)| substitute(&exprs, e));
+                            above
+                        }
                     });
                     *side = *input;
                 }
@@ -234,7 +237,7 @@ impl Sight {
             computed.append(&mut made);
         }
         if inner && matches!(side, Rel::Join { .. }) {
-            let (mut lifted, kept) = preds.into_iter().partition(moves);
+            let (mut lifted, kept) = preds.into_iter().partition(may_wait);
             conditions.append(&mut lifted);
             preds = kept;
         }
@@ -254,30 +257,19 @@ fn hand_on(exprs: &[(ColId, Expr)], input: &Rel) -> bool {
     }
 }
 
-/// What a projection makes of columns that another one below it makes.
-fn over(mut above: Vec<(ColId, Expr)>, below: &[(ColId, Expr)]) -> Vec<(ColId, Expr)> {
-    above.iter_mut().for_each(|(_, e)| substitute(below, e));
-    above
-}
-
-/// May be computed, or asked, after a join.
-fn moves(e: &Expr) -> bool {
-    is_movable(e) && !e.calls_users()
-}
-
 /// Whether something of a join's side is lifted: its projections, over tables and joins of them, or its filters over a join.
 fn is_lifted(side: &Rel, inner: bool) -> bool {
     let (mut filters, mut projects) = (Vec::new(), false);
     let mut rel = below_filters(side, &mut filters);
     while let Rel::Project { input, exprs } = rel {
-        if !exprs.iter().all(|(_, e)| moves(e)) {
+        if !exprs.iter().all(|(_, e)| may_wait(e)) {
             return false;
         }
         projects = true;
         rel = below_filters(input, &mut Vec::new());
     }
     match rel {
-        Rel::Join { .. } => projects || inner && filters.iter().any(moves),
+        Rel::Join { .. } => projects || inner && filters.iter().any(may_wait),
         Rel::Get(_) => projects,
         _ => false,
     }

@@ -70,25 +70,11 @@ fn each_first(rel: Rel, keys: &[SortKey], count: &Expr) -> Rel {
         Rel::Filter { input, predicate } if is_union(&input) && is_movable(&predicate) => {
             each_first(filtered(*input, predicate), keys, count)
         }
-        Rel::SetOp {
-            op: op @ SetOp::UnionAll,
-            left,
-            left_columns,
-            right,
-            right_columns,
-            columns,
-            step,
-        } => {
-            let first = |input: Box<Rel>, own: &[ColId]| match of_side(keys, &columns, own) {
-                Some(keys) => {
-                    let input = Box::new(Rel::Sort { input, keys });
-                    let (percent, ties) = (false, None);
-                    Box::new(Rel::Top { input, count: count.clone(), percent, ties })
-                }
+        rel @ Rel::SetOp { op: SetOp::UnionAll, .. } => {
+            each_input(rel, |input, columns, own| match of_side(keys, columns, own) {
+                Some(keys) => first_by(input, keys, count.clone()),
                 None => input,
-            };
-            let (left, right) = (first(left, &left_columns), first(right, &right_columns));
-            Rel::SetOp { op, left, left_columns, right, right_columns, columns, step }
+            })
         }
         rel => rel,
     }
@@ -113,20 +99,28 @@ pub(crate) fn filtered(rel: Rel, mut predicate: Expr) -> Rel {
             substitute(&exprs, &mut predicate);
             Rel::Project { input: Box::new(filtered(*input, predicate)), exprs }
         }
-        Rel::SetOp { op, left, left_columns, right, right_columns, columns, step } => {
-            let side = |input: Box<Rel>, own: &[ColId]| {
-                let predicate = of_input(std::slice::from_ref(&predicate), &columns, &input, own);
-                let predicate = predicate.into_iter().next();
-                match predicate {
-                    Some(predicate) => Box::new(filtered(*input, predicate)),
-                    None => input,
-                }
-            };
-            let (left, right) = (side(left, &left_columns), side(right, &right_columns));
-            Rel::SetOp { op, left, left_columns, right, right_columns, columns, step }
-        }
+        rel @ Rel::SetOp { .. } => each_input(rel, |input, columns, own| {
+            let asked = of_input(std::slice::from_ref(&predicate), columns, &input, own);
+            asked.into_iter().fold(input, filtered)
+        }),
         rel => Rel::Filter { input: Box::new(rel), predicate },
     }
+}
+
+/// A set operation whose inputs become others of the same columns; `with` gets each, the columns of the result and its own.
+fn each_input(rel: Rel, mut with: impl FnMut(Rel, &[ColId], &[ColId]) -> Rel) -> Rel {
+    let Rel::SetOp { op, left, left_columns, right, right_columns, columns, step } = rel else {
+        return rel;
+    };
+    let left = Box::new(with(*left, &columns, &left_columns));
+    let right = Box::new(with(*right, &columns, &right_columns));
+    Rel::SetOp { op, left, left_columns, right, right_columns, columns, step }
+}
+
+/// So many rows of an order.
+pub(crate) fn first_by(input: Rel, keys: Vec<SortKey>, count: Expr) -> Rel {
+    let input = Box::new(Rel::Sort { input: Box::new(input), keys });
+    Rel::Top { input, count, percent: false, ties: None }
 }
 
 /// Keys over the columns of one input.
